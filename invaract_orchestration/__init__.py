@@ -1,0 +1,1 @@
+"""invaract-orchestration: a publication gate for lakehouse tables."""
