@@ -1,0 +1,379 @@
+"""The contract: what one published table promises. Frozen, closed and complete.
+
+Scalars that are compared with data (`min`, `max`, `allowed`) are kept as the text that the author wrote: their value follows
+from the field's type, so that `010`, `on` or `0.1` never turn into something else on the way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema, model_validator
+
+from invaract_orchestration.contract.field_types import FieldType, parse_type
+from invaract_orchestration.contract.plan_rules import PlanRule
+
+Severity = Literal["error", "warn"]
+Phase = Literal["pre", "post"]
+Mode = Literal["append", "overwrite", "replace_partitions", "replace_where", "merge", "scd2"]
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,127}\Z")
+_DURATION = re.compile(r"(\d+)([smhd])\Z")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def duration_seconds(text: str) -> int:
+    """Seconds in a duration such as `36h`, `7d`, `30m` or `10s`.
+
+    Raises:
+        ValueError: the text is not a whole number followed by s, m, h or d.
+    """
+    match = _DURATION.match(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a duration: expected a whole number followed by s, m, h or d, such as 36h")
+    return int(match.group(1)) * _SECONDS[match.group(2)]
+
+
+def _checked_duration(value: Any) -> Any:
+    if isinstance(value, str):
+        duration_seconds(value)
+    return value
+
+
+def _checked_name(value: Any) -> Any:
+    if isinstance(value, str) and not _NAME.match(value):
+        raise ValueError(
+            f"{value!r} is not a name here: expected a letter, then letters, digits, '_', '.' or '-' (at most 128)"
+        )
+    return value
+
+
+def _type_from_text(value: Any) -> Any:
+    return parse_type(value) if isinstance(value, str) else value
+
+
+def _text(value: Any) -> Any:
+    """Numbers given from Python become the text a contract would hold."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+Duration = Annotated[str, BeforeValidator(_checked_duration)]
+Name = Annotated[str, BeforeValidator(_checked_name)]
+WrittenValue = Annotated[str, BeforeValidator(_text)]
+TypeOfField = Annotated[
+    FieldType,
+    BeforeValidator(_type_from_text),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string", "examples": ["string", "bigint", "decimal(10,2)", "struct<zip:string>"]}),
+]
+
+
+class Closed(BaseModel):
+    """A frozen part of a contract that refuses unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+
+class Owner(Closed):
+    """Who answers for the table."""
+
+    team: str
+    contact: str | None = None
+
+
+class SourceOptions(Closed):
+    """How the text of the files is written; every default is stated here and nowhere else."""
+
+    delimiter: str = Field(",", min_length=1, max_length=1)
+    quote: str = Field('"', min_length=1, max_length=1)
+    escape: str = Field('"', min_length=1, max_length=1)
+    encoding: Literal["utf-8", "latin-1", "utf-16"] = "utf-8"
+    null_values: tuple[WrittenValue, ...] = ("",)
+    """Unquoted texts that mean null; a quoted one is that text."""
+    trailing_delimiter: Literal["reject", "accept"] = "reject"
+    """`accept`: every line, the header too, may end with one more delimiter."""
+    shape: Literal["lines", "array"] = "lines"
+    """JSON only: one record a line, or one array of records a file."""
+
+
+class Source(Closed):
+    """Where a batch comes from."""
+
+    format: Literal["csv", "json", "parquet", "delta", "table", "sql"] = "csv"
+    location: str | None = None
+    sql: str | None = None
+    options: SourceOptions = SourceOptions()
+    header: Literal["exact", "names", "positional"] = "exact"
+    empty: Literal["reject", "accept", "no_op"] = "reject"
+    after: Literal["keep", "archive", "delete"] = "keep"
+
+    @model_validator(mode="after")
+    def _place(self) -> Source:
+        if self.format == "sql" and not self.sql:
+            raise ValueError("a source of format sql needs `sql`, the query that gives the rows")
+        if self.format != "sql" and self.sql:
+            raise ValueError(f"`sql` belongs to a source of format sql, not {self.format}")
+        return self
+
+
+class FieldSpec(Closed):
+    """What one column, or one nested field, promises. A null passes every check but `required`."""
+
+    name: str = Field(min_length=1)
+    type: TypeOfField
+    description: str | None = None
+    required: bool = False
+    unique: bool = False
+    not_blank: Literal["spaces", "whitespace"] | None = None
+    min: WrittenValue | None = None
+    max: WrittenValue | None = None
+    allowed: tuple[WrittenValue, ...] | None = None
+    pattern: str | None = None
+    min_length: int | None = Field(None, ge=0)
+    max_length: int | None = Field(None, ge=0)
+    may_be_absent: bool = False
+    normalize: tuple[Literal["trim", "lower", "casefold", "nfc", "nfkc"], ...] = ()
+    format: str | None = None
+    decimal_separator: Literal[".", ","] = "."
+    group_separator: Literal[",", ".", " ", "'", "_"] | None = None
+    timezone: Literal["any", "required", "none"] | None = None
+    source_timezone: str | None = None
+    sensitivity_tags: tuple[str, ...] = ()
+    severity: Severity = "error"
+    phase: Phase | None = None
+    fields: tuple[FieldSpec, ...] = ()
+
+
+class Key(Closed):
+    """Columns whose values together are there once: in the batch, and with `across: target` in the table too."""
+
+    columns: tuple[str, ...] = Field(min_length=1)
+    across: Literal["batch", "target"] = "batch"
+    nulls: Literal["fail", "distinct", "ignore"] = "fail"
+    severity: Severity = "error"
+
+    @property
+    def check_id(self) -> str:
+        """The stable id of the check, `column|unique` or `a+b|unique`."""
+        return "+".join(self.columns) + "|unique"
+
+
+class SchemaPolicy(Closed):
+    """What a difference between the data's columns and the contract's does; `accept` means accept and ignore."""
+
+    extra_fields: Literal["reject", "accept"] = "reject"
+    missing_optional: Literal["reject", "accept"] = "reject"
+    type_changes: Literal["reject", "accept"] = "reject"
+
+
+class MaxQuarantined(Closed):
+    """The most rows that may be set aside; both limits are inclusive, percent is of the rows read."""
+
+    rows: int | None = Field(None, ge=0)
+    percent: float | None = Field(None, ge=0, le=100)
+
+
+class RowRule(Closed):
+    """A Spark SQL condition that every row keeps; null is a failure unless `null_is: pass`."""
+
+    name: Name
+    sql: str = Field(min_length=1)
+    severity: Severity = "error"
+    phase: Phase | None = None
+    null_is: Literal["fail", "pass"] = "fail"
+
+
+class Covers(Closed):
+    """Every value of the reference file's column stands in the candidate's column at least once."""
+
+    column: str
+    reference: str
+    reference_column: str | None = None
+    """The reference's column; by default the one of the same name, or the only one."""
+
+
+class RowCount(Closed):
+    """Bounds of the number of rows to publish, inclusive."""
+
+    min: int | None = Field(None, ge=0)
+    max: int | None = Field(None, ge=0)
+
+
+class References(Closed):
+    """Every non-null combination of the columns stands in the other table's key."""
+
+    columns: tuple[str, ...] = Field(min_length=1)
+    table: str
+    key: tuple[str, ...] = Field(min_length=1)
+
+
+class NullShare(Closed):
+    """The largest share of rows, 0 to 1 inclusive, whose column may be null."""
+
+    column: str
+    max: float = Field(ge=0, le=1)
+
+
+class MustBe(Closed):
+    """Bounds of a single number that a query gives; a null is outside of every bound."""
+
+    equal_to: WrittenValue | None = None
+    greater_than: WrittenValue | None = None
+    at_least: WrittenValue | None = None
+    less_than: WrittenValue | None = None
+    at_most: WrittenValue | None = None
+
+
+class DatasetRule(Closed):
+    """A condition on the whole candidate; exactly one of its kinds is given."""
+
+    name: Name
+    severity: Severity = "error"
+    covers: Covers | None = None
+    row_count: RowCount | None = None
+    references: References | None = None
+    null_share: NullShare | None = None
+    sql: str | None = None
+    must_be: MustBe | None = None
+
+    @property
+    def kind(self) -> str:
+        """The key that says what this rule asks for."""
+        return next(k for k in DATASET_KINDS if getattr(self, k) is not None)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> DatasetRule:
+        given = [k for k in DATASET_KINDS if getattr(self, k) is not None]
+        if len(given) != 1:
+            raise ValueError(f"expected exactly one of {', '.join(DATASET_KINDS)}, found {', '.join(given) or 'none'}")
+        if (self.sql is None) != (self.must_be is None):
+            raise ValueError("`sql` and `must_be` stand together: the query and the bounds of its number")
+        bounds = self.must_be or self.row_count
+        if bounds is not None and not bounds.model_dump(exclude_none=True):
+            raise ValueError("no bound is given, so the rule could never be broken")
+        return self
+
+
+DATASET_KINDS = ("covers", "row_count", "references", "null_share", "sql")
+
+
+class Quality(Closed):
+    """Rules on rows and on the whole, and what a failing row does."""
+
+    on_row_failure: Literal["reject", "quarantine"] = "reject"
+    max_quarantined: MaxQuarantined = MaxQuarantined()
+    row_rules: tuple[RowRule, ...] = ()
+    dataset_rules: tuple[DatasetRule, ...] = ()
+
+
+class Keep(Closed):
+    """How long a candidate stays after its verdict."""
+
+    passed: Duration = "30d"
+    rejected: Duration = "30d"
+
+
+class CandidatePlace(Closed):
+    """Where candidates are written; by default beside the target on the same file system."""
+
+    location: str | None = None
+    keep: Keep = Keep()
+
+
+class QuarantinePlace(Closed):
+    """Where failing rows are kept, and for how long; by default beside the target."""
+
+    location: str | None = None
+    keep: Duration = "30d"
+
+
+class Publish(Closed):
+    """Where accepted rows go, and how."""
+
+    target: str = Field(min_length=1)
+    mode: Mode = "append"
+    keys: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    partition: dict[str, WrittenValue] = {}
+    where: str | None = None
+    evolve: Literal["refuse", "add_columns"] = "refuse"
+    constraints: Literal["none", "mirror"] = "none"
+    allow_empty_overwrite: bool = False
+    candidate: CandidatePlace = CandidatePlace()
+
+    @model_validator(mode="after")
+    def _mode_has_what_it_needs(self) -> Publish:
+        if self.mode == "replace_where" and not self.where:
+            raise ValueError("mode replace_where needs `where`, the predicate of the rows to replace")
+        if self.where and self.mode != "replace_where":
+            raise ValueError(f"`where` belongs to mode replace_where, not {self.mode}")
+        if self.mode == "replace_partitions" and not self.partition_by and not self.partition:
+            raise ValueError("mode replace_partitions needs `partition_by` or `partition`")
+        return self
+
+
+class Freshness(Closed):
+    """When data is expected; read by status and notifications, never a reason to loosen a check."""
+
+    expected_by: str | None = None
+    every: Duration | None = None
+    column: str | None = None
+    max_age: Duration | None = None
+
+
+class Notification(Closed):
+    """Whom to tell of what; the place names an environment variable, never a secret."""
+
+    on: tuple[Literal["rejected", "late", "unknown"], ...] = Field(min_length=1)
+    to: str
+
+
+class Contract(Closed):
+    """One agreement about one published table."""
+
+    contract: Name
+    version: str = "0.0.0"
+    status: Literal["draft", "active", "deprecated", "retired"] = "active"
+    description: str | None = None
+    owner: Owner | None = None
+    consumers: tuple[str, ...] = ()
+    arrives: str | None = None
+    timezone: str = "UTC"
+    """The zone of `current_date()`, and of dates taken from instants."""
+    source: Source | None = None
+    fields: tuple[FieldSpec, ...] = ()
+    keys: tuple[Key, ...] = ()
+    schema_policy: SchemaPolicy = SchemaPolicy()
+    quality: Quality = Quality()
+    rules: tuple[PlanRule, ...] = ()
+    publish: Publish | None = None
+    quarantine: QuarantinePlace = QuarantinePlace()
+    freshness: Freshness | None = None
+    notifications: tuple[Notification, ...] = ()
+    environments: dict[str, dict[str, str]] = {}
+    extensions: dict[str, Any] = {}
+
+    def all_keys(self) -> tuple[Key, ...]:
+        """The keys, those that a field's `unique: true` declares first; each column list once, the strictest wins."""
+        declared = [Key(columns=(f.name,), severity=f.severity) for f in self.fields if f.unique]
+        merge = [Key(columns=self.publish.keys)] if self.publish and self.publish.keys else []
+        found: dict[tuple[str, ...], Key] = {}
+        for key in (*self.keys, *declared, *merge):
+            found.setdefault(key.columns, key)
+        return tuple(found.values())
+
+    def field(self, name: str) -> FieldSpec | None:
+        """The column of that exact name, or none."""
+        return next((f for f in self.fields if f.name == name), None)
+
+
+def walk_fields(fields: tuple[FieldSpec, ...], above: str = "") -> Iterator[tuple[str, FieldSpec]]:
+    """Every field with its dotted path, parents before children."""
+    for spec in fields:
+        path = f"{above}.{spec.name}" if above else spec.name
+        yield path, spec
+        yield from walk_fields(spec.fields, path)
