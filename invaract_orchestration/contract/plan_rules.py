@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Scope = Literal["any", "final", "every_branch"]
-"""Where a required fact must stand: on some node; on the outermost node of its kind on every path; in each UNION branch."""
+"""Where a required fact must stand: on some node, on the outermost nodes of its kind, or in each UNION branch."""
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -41,14 +41,18 @@ class RequiredGroupBy(_PlanRule):
     type: Literal["required_group_by"]
     columns: Names
     scope: Scope = "any"
-    allow_expressions: bool = Field(default=False, description="A key built from the column counts, not only the column.")
+    allow_expressions: bool = Field(
+        default=False, description="A key built from the column counts, not only the column."
+    )
 
 
 class ForbidCrossJoin(_PlanRule):
     """No join pairs every row of one input with every row of another."""
 
     type: Literal["forbid_cross_join"]
-    allow_single_row: bool = Field(default=False, description="An input of at most one row by construction is no offence.")
+    allow_single_row: bool = Field(
+        default=False, description="An input of at most one row by construction is no offence."
+    )
 
 
 class RequiredJoinColumns(_PlanRule):
