@@ -8,9 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    WithJsonSchema,
+    model_validator,
+)
 
 from invaract_orchestration.contract.field_types import FieldType, parse_type
 from invaract_orchestration.contract.plan_rules import PlanRule
@@ -20,7 +30,8 @@ Phase = Literal["pre", "post"]
 Mode = Literal["append", "overwrite", "replace_partitions", "replace_where", "merge", "scd2"]
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,127}\Z")
-_DURATION = re.compile(r"(\d+)([smhd])\Z")
+_VERSION = re.compile(r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})){2}\Z|[1-9]\d{0,8}\Z", re.ASCII)
+_DURATION = re.compile(r"(\d{1,9})([smhd])\Z", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -50,6 +61,12 @@ def _checked_name(value: Any) -> Any:
     return value
 
 
+def _checked_version(value: Any) -> Any:
+    if isinstance(value, str) and not _VERSION.match(value):
+        raise ValueError(f"{value!r} is not a version: expected MAJOR.MINOR.PATCH, such as '1.2.0'")
+    return value
+
+
 def _type_from_text(value: Any) -> Any:
     return parse_type(value) if isinstance(value, str) else value
 
@@ -63,6 +80,7 @@ def _text(value: Any) -> Any:
 
 Duration = Annotated[str, BeforeValidator(_checked_duration)]
 Name = Annotated[str, BeforeValidator(_checked_name)]
+Version = Annotated[str, BeforeValidator(_checked_version)]
 WrittenValue = Annotated[str, BeforeValidator(_text)]
 TypeOfField = Annotated[
     FieldType,
@@ -106,6 +124,8 @@ class Source(Closed):
     format: Literal["csv", "json", "parquet", "delta", "table", "sql"] = "csv"
     location: str | None = None
     sql: str | None = None
+    inputs: dict[str, str] = {}
+    """The tables that `sql` reads: the name in the query, and the table or path it stands for."""
     options: SourceOptions = SourceOptions()
     header: Literal["exact", "names", "positional"] = "exact"
     empty: Literal["reject", "accept", "no_op"] = "reject"
@@ -117,6 +137,8 @@ class Source(Closed):
             raise ValueError("a source of format sql needs `sql`, the query that gives the rows")
         if self.format != "sql" and self.sql:
             raise ValueError(f"`sql` belongs to a source of format sql, not {self.format}")
+        if self.format != "sql" and self.inputs:
+            raise ValueError(f"`inputs` belongs to a source of format sql, not {self.format}")
         return self
 
 
@@ -336,7 +358,7 @@ class Contract(Closed):
     """One agreement about one published table."""
 
     contract: Name
-    version: str = "0.0.0"
+    version: Version = "0.0.0"
     status: Literal["draft", "active", "deprecated", "retired"] = "active"
     description: str | None = None
     owner: Owner | None = None
@@ -356,6 +378,35 @@ class Contract(Closed):
     notifications: tuple[Notification, ...] = ()
     environments: dict[str, dict[str, str]] = {}
     extensions: dict[str, Any] = {}
+
+    _base: Path | None = PrivateAttr(None)
+    _environment: str | None = PrivateAttr(None)
+    _declared: Contract | None = PrivateAttr(None)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when they say the same, wherever their files are."""
+        return isinstance(other, Contract) and dict(self) == dict(other)
+
+    def placed(self, base: Path | None, environment: str | None = None, declared: Contract | None = None) -> Contract:
+        """The same contract with the folder of its file, and what it was before an environment's names were put in."""
+        copy = self.model_copy()
+        copy._base, copy._environment, copy._declared = base, environment, declared
+        return copy
+
+    @property
+    def base(self) -> Path | None:
+        """The folder of the contract's file, at which relative paths start; none for a contract without a file."""
+        return self._base
+
+    @property
+    def environment(self) -> str | None:
+        """The environment whose names and places stand in this contract, or none."""
+        return self._environment
+
+    @property
+    def declared(self) -> Contract:
+        """The contract as its file says it, before the names and places of an environment."""
+        return self if self._declared is None else self._declared
 
     def all_keys(self) -> tuple[Key, ...]:
         """The keys, those that a field's `unique: true` declares first; each column list once, the strictest wins."""
