@@ -1,0 +1,130 @@
+"""Names as they are written: shown safely, and compared in every way in which two names can look alike."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Relation = Literal["same", "case", "whitespace", "look_alike"]
+
+LONGEST_SHOWN = 64
+MOST_SHOWN = 10
+_WHITESPACE = " \t\r\n"
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'", "<": "\\x3c", ">": "\\x3e", "`": "\\x60"}
+
+# Letters of other scripts that most fonts draw like a Latin one (a part of Unicode's confusables), and dashes.
+_LOOK_ALIKE = str.maketrans(
+    "АВЕКМНОРСТУХЅІЈԚԜаеорсухѕіјԁԛԝһӏвкмнт" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαονρικυτχ" + "ıɡℓ‐‑‒–—―−﹘﹣－",
+    "ABEKMHOPCTYXSIJQWaeopcyxsijdqwhlbkmht" + "ABEZHIKMNOPTYXaovpikutx" + "igl----------",
+)
+_VALUE_LIKE = re.compile(
+    r"[\s+\-.,:/%€$£()]*\d[\d\s+\-.,:/%€$£()eE]*"  # numbers, dates, times, phone numbers
+    r"|\d{4}-\d\d-\d\d[T ]\S+|\S+@\S+\.\S+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+)
+
+
+def shown(text: str, limit: int = LONGEST_SHOWN) -> str:
+    """The text with every control, invisible and markup character escaped, cut after `limit` characters."""
+    cut = "".join(_SHORT.get(c) or (c if c.isprintable() else _code(c)) for c in text[:limit])
+    return cut if len(text) <= limit else f"{cut}..."
+
+
+def quoted(text: str, limit: int = LONGEST_SHOWN) -> str:
+    """The escaped text in single quotes, for a message."""
+    return f"'{shown(text, limit)}'"
+
+
+def quoted_list(names: Sequence[str], most: int = MOST_SHOWN) -> str:
+    """The first names, quoted, and how many more there are."""
+    return listed([quoted(name) for name in names[:most]], len(names))
+
+
+def listed(parts: Sequence[str], total: int | None = None, separator: str = ", ") -> str:
+    """The first parts joined, and how many more of `total` there are."""
+    more = (len(parts) if total is None else total) - min(len(parts), MOST_SHOWN)
+    text = separator.join(parts[:MOST_SHOWN])
+    return text if more <= 0 else f"{text} and {more} more"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun in the right form: `1 file`, `2 files`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def code_points(name: str) -> str:
+    """Where a name has characters that the eye cannot tell: `U+0430 at character 1`."""
+    unusual = [f"U+{ord(c):04X} at character {i}" for i, c in enumerate(name, 1) if not " " < c <= "~"]
+    return listed(unusual)
+
+
+def fold(name: str) -> str:
+    """The form in which two names collide on a reader that ignores letter case."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def is_value_like(name: str) -> bool:
+    """Whether a name is written like a number, a date, an address or an identifier, so that it may be data."""
+    return _VALUE_LIKE.fullmatch(name.strip()) is not None
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The closest of the names, or none that is close."""
+    by_fold = {fold(n): n for n in names if len(n) <= LONGEST_SHOWN}
+    found = difflib.get_close_matches(fold(name[:LONGEST_SHOWN]), by_fold, n=1, cutoff=0.6)
+    return by_fold[found[0]] if found else None
+
+
+def _code(character: str) -> str:
+    number = ord(character)
+    return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
+
+
+def _trimmed(name: str) -> str:
+    text = name.strip(_WHITESPACE)
+    is_wrapped = len(text) > 2 and text[0] == text[-1] and text[0] in "\"'"
+    return fold(text[1:-1].strip(_WHITESPACE) if is_wrapped else text)
+
+
+def _skeleton(name: str) -> str:
+    """The name without what the eye does not see, in plain letters."""
+    spaced = " ".join(unicodedata.normalize("NFKC", name).split())
+    visible = "".join(c for c in spaced if unicodedata.category(c) not in ("Cf", "Cc"))
+    return unicodedata.normalize("NFKC", visible.strip().translate(_LOOK_ALIKE)).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class NameIndex:
+    """Known names, findable by what they are and by what they look like."""
+
+    exact: frozenset[str]
+    by_case: dict[str, str]
+    by_trimmed: dict[str, str]
+    by_skeleton: dict[str, str]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> NameIndex:
+        """The index of these names; of two that look alike, the first is found."""
+        known = list(names)[::-1]
+        return cls(
+            frozenset(known),
+            {fold(n): n for n in known},
+            {_trimmed(n): n for n in known},
+            {_skeleton(n): n for n in known},
+        )
+
+    def find(self, name: str) -> tuple[str, Relation] | None:
+        """The known name that this one is or looks like, and in which way; none when it is another name."""
+        if name in self.exact:
+            return name, "same"
+        folded = name.casefold()
+        found = self.by_case.get(folded)
+        if found is not None and found.casefold() == folded:
+            return found, "case"
+        if (trimmed := self.by_trimmed.get(_trimmed(name))) is not None and _trimmed(name):
+            return trimmed, "whitespace"
+        alike = self.by_skeleton.get(_skeleton(name))
+        return (alike, "look_alike") if alike is not None and _skeleton(name) else None
