@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Protocol
 
 from invaract_orchestration.audit.records import (
@@ -14,6 +15,7 @@ from invaract_orchestration.audit.records import (
     PublicationRecord,
     Submission,
     VerdictRecord,
+    Waiver,
 )
 
 
@@ -79,14 +81,38 @@ class ContractStatus:
     reasons: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCount:
+    """How many attempts started on one day (in UTC) stand at one state."""
+
+    day: date
+    state: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleCount:
+    """How many rejected attempts one check was a reason for, and how many rows failed it in all of them together."""
+
+    contract: str
+    check: str
+    attempts: int
+    failed: int
+
+
 class AuditReader(Protocol):
     """What history, show, status and the audit pages read."""
 
     def attempts(
         self, *, contract: str | None = None, submission_id: str | None = None, states: Sequence[str] = (),
-        limit: int = 50, before: str | None = None,
+        limit: int = 50, before: str | None = None, target: str | None = None, kind: str | None = None,
+        search: str | None = None, context: Mapping[str, str] | None = None,
     ) -> Sequence[AttemptView]:
-        """Attempts newest first; `before` is an attempt id to page on from. Results are left out of the verdicts."""
+        """Attempts newest first (the last recorded); results are left out of the verdicts.
+
+        `before` is an attempt id to page on from; `search` the start of a contract's name, a submission's or an attempt's id;
+        `context` what the attempt's own context must hold, such as `{"dag_id": "load_flights"}`.
+        """
 
     def attempt(self, attempt_id: str) -> AttemptView | None:
         """One attempt whole; null when there is none of that id. A prefix that fits one attempt alone is enough."""
@@ -96,3 +122,23 @@ class AuditReader(Protocol):
 
     def contract_versions(self, contract: str) -> Sequence[ContractVersion]:
         """Versions of a contract, newest first."""
+
+    def counts_by_day(
+        self, *, contract: str | None = None, since: datetime | None = None, until: datetime | None = None
+    ) -> Sequence[DayCount]:
+        """Attempts of `run` by the day they started on and the state they stand at; `until` itself is outside."""
+
+    def rejections_by_rule(
+        self, *, contract: str | None = None, since: datetime | None = None, until: datetime | None = None
+    ) -> Sequence[RuleCount]:
+        """Checks that had attempts of `run` rejected, the most frequent first."""
+
+
+class WaiverLog(Protocol):
+    """Leave given to publish a candidate although a check is not kept."""
+
+    def grant(self, waiver: Waiver) -> None:
+        """Record a waiver."""
+
+    def waivers(self, candidate_digest: str) -> Sequence[Waiver]:
+        """Every waiver for one candidate, expired ones too, the first granted first."""

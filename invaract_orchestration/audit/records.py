@@ -136,3 +136,17 @@ class OutcomeRecord:
     counts: Counts
     publication: PublicationRecord | None
     at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiver:
+    """Leave to publish one candidate although one check of it is not kept: by whom, why, and until when."""
+
+    waiver_id: str
+    contract: str
+    check: str
+    candidate_digest: str
+    approver: str
+    reason: str
+    granted_at: datetime
+    expires_at: datetime

@@ -1,0 +1,57 @@
+"""Transactions on the store's database: one writer at a time, one snapshot per reader, every wait bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine
+
+from invaract_orchestration.stores.failures import DRIVER_FAILURES, unavailable
+from invaract_orchestration.stores.watchdog import Watchdog
+
+T = TypeVar("T")
+
+
+class Database:
+    """A database that is ready to use. `place` is its name in messages, `timeout` the seconds a wait may last."""
+
+    def __init__(self, engine: Engine, place: str, timeout: float) -> None:
+        self.place = place
+        self.timeout = timeout
+        self._engine = engine
+
+    def __repr__(self) -> str:
+        return f"Database({self.place!r})"
+
+    def read(self, work: Callable[[Connection], T], *, is_bounded: bool = True) -> T:
+        """Run `work` on one snapshot; `is_bounded=False` for work that may take long as a whole."""
+        return self._run(work, writing=False, is_bounded=is_bounded)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` in one transaction; no other one writes meanwhile. Raises `AuditUnavailable` when nothing was written,
+        or when the connection was lost while committing: then the same record may be written again."""
+        return self._run(work, writing=True, is_bounded=True)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+    def _run(self, work: Callable[[Connection], T], *, writing: bool, is_bounded: bool) -> T:
+        watchdog = Watchdog(self.timeout + 1 if is_bounded else None)
+        try:
+            with self._engine.connect() as connection:
+                _prepare(connection, writing=writing)
+                with watchdog.over(connection), connection.begin():
+                    return work(connection)
+        except DRIVER_FAILURES as error:
+            failure = unavailable(error, self.place, self.timeout, was_cut=watchdog.has_cut)
+        raise failure
+
+
+def _prepare(connection: Connection, *, writing: bool) -> None:
+    connection.execution_options(invaract_writing=writing)
+    if connection.dialect.name == "postgresql":
+        # A reader sees one state throughout; a writer waits for the chain's head and then sees what was committed before.
+        level = "READ COMMITTED" if writing else "REPEATABLE READ"
+        connection.execution_options(isolation_level=level, postgresql_readonly=not writing)

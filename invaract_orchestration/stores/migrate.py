@@ -1,0 +1,80 @@
+"""Brings a store's schema to this version's, once, however many processes open it at the same time."""
+
+from __future__ import annotations
+
+import threading
+
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, func, inspect, select, table, text
+
+from invaract_orchestration.errors import AuditUnavailable
+from invaract_orchestration.stores.database import Database
+
+VERSION_TABLE = "invaract_revision"
+"""Not Alembic's own name, so that a store may share a database with a program that uses Alembic as well."""
+
+_LOCK_KEY = 0x696E766172616374  # "invaract" in ASCII: PostgreSQL names advisory locks by number
+_IN_PROCESS = threading.Lock()  # Alembic keeps its context in globals
+
+
+def migrate(database: Database) -> None:
+    """Create the schema or bring it up to date. Raises `AuditUnavailable` for a schema that only a newer version knows."""
+    if _state(database) != "current":
+        with _IN_PROCESS:
+            database.write(_upgrade)
+
+
+def require_current(database: Database) -> None:
+    """Raises `AuditUnavailable` unless the schema is this version's; changes nothing."""
+    state = _state(database)
+    if state == "missing":
+        raise AuditUnavailable(
+            f"The audit store {database.place} has no audit tables", hint="open it once for writing; that creates them"
+        )
+    if state == "older":
+        raise AuditUnavailable(
+            f"The schema of the audit store {database.place} is older than this version of invaract-orchestration",
+            hint="open it once for writing; that brings it up to date",
+        )
+
+
+def _state(database: Database) -> str:
+    """`missing`, `older` or `current`; a newer one is refused here."""
+    revision = database.read(_revision)
+    script = ScriptDirectory.from_config(_config())
+    if revision is None:
+        return "missing"
+    if revision == script.get_current_head():
+        return "current"
+    if revision in {known.revision for known in script.walk_revisions()}:
+        return "older"
+    raise AuditUnavailable(
+        f"The audit store {database.place} has schema revision {revision!r}, which this version of "
+        f"invaract-orchestration does not know (its own is {script.get_current_head()!r})",
+        hint="a newer version has opened it: upgrade invaract-orchestration here too",
+    )
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    versions = table(VERSION_TABLE)
+    return connection.scalar(select(text("version_num")).select_from(versions))
+
+
+def _upgrade(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":  # on SQLite the transaction itself is the lock
+        connection.execute(select(func.pg_advisory_xact_lock(_LOCK_KEY)))
+    config = _config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", "invaract_orchestration.stores:migrations")
+    config.set_main_option("path_separator", "os")
+    config.attributes["version_table"] = VERSION_TABLE
+    return config

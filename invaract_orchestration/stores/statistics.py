@@ -1,0 +1,63 @@
+"""Counts over many attempts, made by the database."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Date, cast, exists, func, select
+
+from invaract_orchestration.audit.log import DayCount, RuleCount
+from invaract_orchestration.stores import models
+
+_state = models.attempt_state.c
+_result = models.check_result.c
+
+
+def period(contract: str | None, since: datetime | None, until: datetime | None) -> list[ColumnElement[bool]]:
+    """Conditions on attempts of `run`; what is null does not restrict."""
+    conditions: list[ColumnElement[bool]] = [_state.kind == "run"]
+    if contract is not None:
+        conditions.append(_state.contract == contract)
+    if since is not None:
+        conditions.append(_state.started_at >= since)
+    if until is not None:
+        conditions.append(_state.started_at < until)
+    return conditions
+
+
+def counts_by_day(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[DayCount]:
+    """Attempts by day and state, the latest day first."""
+    day = _day(connection).label("day")
+    query = (
+        select(day, _state.state, func.count().label("attempts"))
+        .where(*conditions).group_by(day, _state.state).order_by(day.desc(), _state.state)
+    )  # fmt: skip
+    return [
+        DayCount(day=date.fromisoformat(str(row.day)), state=row.state, attempts=row.attempts)
+        for row in connection.execute(query)
+    ]
+
+
+def _day(connection: Connection) -> ColumnElement[Any]:
+    if connection.dialect.name == "postgresql":
+        return cast(func.timezone("UTC", _state.started_at), Date)
+    return func.substr(_state.started_at, 1, 10)
+
+
+def rejections_by_rule(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[RuleCount]:
+    """Blocking checks of the last verdict of rejected attempts, the most frequent first."""
+    later = models.verdict.alias().c
+    is_last = ~exists().where(later.attempt_id == _result.attempt_id, later.ordinal > _result.verdict)
+    attempts = func.count().label("attempts")
+    query = (
+        select(_state.contract, _result.check_id, attempts, func.coalesce(func.sum(_result.failed), 0).label("failed"))
+        .join_from(models.check_result, models.attempt_state, _state.attempt_id == _result.attempt_id)
+        .where(_result.outcome != "kept", _result.severity == "error", _state.state == "rejected", is_last, *conditions)
+        .group_by(_state.contract, _result.check_id)
+        .order_by(attempts.desc(), _state.contract, _result.check_id)
+    )
+    return [
+        RuleCount(contract=row.contract, check=row.check_id, attempts=row.attempts, failed=int(row.failed))
+        for row in connection.execute(query)
+    ]

@@ -1,0 +1,94 @@
+"""Where every contract stands, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, select
+
+from invaract_orchestration.audit.chain import utc_text
+from invaract_orchestration.audit.log import AttemptView, ContractStatus, PublishedView
+from invaract_orchestration.stores import models
+from invaract_orchestration.stores.views import load_views, published_views
+
+_DELIVERED = ("published", "no_op")
+_BLOCKED = ("rejected", "conflict", "failed", "unknown")
+
+_state = models.attempt_state.c
+
+
+def contract_statuses(connection: Connection) -> list[ContractStatus]:
+    """By contract and target. An attempt that is still running neither blocks nor delivers."""
+    found = connection.execute(_landmarks()).mappings().all()
+    wanted = {row[name] for row in found for name in ("last", "first_blocked", "last_blocked")} - {None}
+    ids = connection.execute(select(_state.position, _state.attempt_id).where(_state.position.in_(wanted))).all()
+    views = load_views(connection, [row.attempt_id for row in ids], with_results=False)
+    by_position = dict(zip((row.position for row in ids), views, strict=True))
+    published = _last_published(connection)
+    versions = _newest_versions(connection)
+    return [_status(row, by_position, published, versions) for row in found]
+
+
+def _status(
+    row: Mapping[str, Any], attempts: Mapping[int, AttemptView], published: Mapping[tuple[str, str], PublishedView],
+    versions: Mapping[str, str],
+) -> ContractStatus:  # fmt: skip
+    last, first_blocked, last_blocked = (
+        None if row[name] is None else attempts[row[name]] for name in ("last", "first_blocked", "last_blocked")
+    )
+    return ContractStatus(
+        contract=row["contract"],
+        target=row["target"],
+        version=versions[row["contract"]] if last is None else last.attempt.contract_version.version,
+        last_attempt=last,
+        last_published=published.get((row["contract"], row["target"])),
+        blocked_since=None if first_blocked is None else utc_text(first_blocked.attempt.started_at),
+        reasons=() if last_blocked is None else _reasons(last_blocked),
+    )
+
+
+def _reasons(view: AttemptView) -> tuple[str, ...]:
+    if view.verdict is not None and not view.verdict.passed and view.verdict.reasons:
+        return view.verdict.reasons
+    if view.outcome is not None:
+        return (view.outcome.code or view.outcome.message,)
+    return (view.events[-1].message,) if view.events else ()
+
+
+def _landmarks() -> Select[Any]:
+    """For every contract and target the positions of: the last run, and the first and last blocked since one delivered."""
+    delivered = models.attempt_state.alias()
+    pairs = select(_state.contract, _state.target).distinct().subquery("pairs")
+    last_delivered = (
+        select(func.coalesce(func.max(delivered.c.position), 0))
+        .where(delivered.c.contract == pairs.c.contract, delivered.c.target == pairs.c.target)
+        .where(delivered.c.kind == "run", delivered.c.state.in_(_DELIVERED))
+        .correlate(pairs).scalar_subquery()
+    )  # fmt: skip
+    known = select(pairs, last_delivered.label("delivered")).cte("known")
+    of_pair = (_state.contract == known.c.contract) & (_state.target == known.c.target) & (_state.kind == "run")
+    blocked = of_pair & (_state.position > known.c.delivered) & _state.state.in_(_BLOCKED)
+    last = select(func.max(_state.position)).where(of_pair)
+    first_blocked = select(func.min(_state.position)).where(blocked)
+    last_blocked = select(func.max(_state.position)).where(blocked)
+    return select(
+        known.c.contract, known.c.target,
+        last.correlate(known).scalar_subquery().label("last"),
+        first_blocked.correlate(known).scalar_subquery().label("first_blocked"),
+        last_blocked.correlate(known).scalar_subquery().label("last_blocked"),
+    ).order_by(known.c.contract, known.c.target)  # fmt: skip
+
+
+def _last_published(connection: Connection) -> dict[tuple[str, str], PublishedView]:
+    table = models.publication.alias()
+    newest = select(func.max(table.c.position)).group_by(table.c.contract, table.c.target)
+    views = published_views(connection, models.publication.c.position.in_(newest))
+    return {(view.submission.contract, view.submission.target): view for view in views}
+
+
+def _newest_versions(connection: Connection) -> dict[str, str]:
+    table = models.contract_version.c
+    return {row.contract: row.version for row in connection.execute(
+        select(table.contract, table.version).order_by(table.position)
+    )}  # fmt: skip
