@@ -5,18 +5,15 @@ A header is broken, never repaired: a name counts only when it is written as the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.contract.model import Contract
-from invaract_orchestration.intake.column_names import MOST_SHOWN, counted, listed, quoted_list, shown
 from invaract_orchestration.intake.csv_header import FileHeader
 from invaract_orchestration.intake.header_match import ExpectedColumns, Finding, FindingKind, find_differences
 from invaract_orchestration.intake.header_match import match_columns as match_columns
-from invaract_orchestration.intake.listing import LONGEST_PLACE
-
-FILES_SHOWN = 3
+from invaract_orchestration.intake.wording import LONGEST_PLACE, by_place, counted, quoted_list, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,13 @@ def check_headers(contract: Contract, headers: Sequence[FileHeader]) -> tuple[Ch
     expected = ExpectedColumns.of(contract)
     if not headers or not expected.fields:
         return (_unverifiable(expected, headers),)
-    findings = [(header, find_differences(expected, header)) for header in headers]
+    seen: dict[Hashable, tuple[Finding, ...]] = {}
+    findings = []
+    for header in headers:  # most files of a batch have one header: it is compared once
+        same = (header.names, header.problems, header.file.partition, header.file.folder_columns)
+        if same not in seen:
+            seen[same] = find_differences(expected, header)
+        findings.append((header, seen[same]))
     broken = tuple(_broken_results(expected, findings))
     return broken or (_kept(expected, headers),)
 
@@ -102,18 +105,11 @@ def _broken_results(
                 stage="header",
                 outcome="broken",
                 expected=f"{kind.expected}: {_columns(expected)}",
-                found=_found(said, len(findings)),
+                found=by_place(said, len(findings)),
                 evidence="header",
                 hint=kind.hint,
                 place=shown(said[0][0], LONGEST_PLACE),
             )
-
-
-def _found(said: Sequence[tuple[str, list[str]]], files: int) -> str:
-    """The first files with what is wrong in each, after how many of how many files it is."""
-    parts = [f"{shown(name, LONGEST_PLACE)}: {listed(texts[:MOST_SHOWN], len(texts))}" for name, texts in said]
-    text = listed(parts[:FILES_SHOWN], len(parts), separator="; ")
-    return text if files == 1 else f"in {len(said):,} of {counted(files, 'file')}: {text}"
 
 
 def _columns(expected: ExpectedColumns) -> str:

@@ -1,20 +1,21 @@
-"""Names as they are written: shown safely, and compared in every way in which two names can look alike."""
+"""Names compared in every way in which two of them can look alike."""
 
 from __future__ import annotations
 
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
+
+from invaract_orchestration.intake.wording import LONGEST_SHOWN, listed
 
 Relation = Literal["same", "case", "whitespace", "look_alike"]
 
-LONGEST_SHOWN = 64
-MOST_SHOWN = 10
 _WHITESPACE = " \t\r\n"
-_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'", "<": "\\x3c", ">": "\\x3e", "`": "\\x60"}
+_MOST_COMPARED = 500
 
 # Letters of other scripts that most fonts draw like a Latin one (a part of Unicode's confusables), and dashes.
 _LOOK_ALIKE = str.maketrans(
@@ -25,34 +26,6 @@ _VALUE_LIKE = re.compile(
     r"[\s+\-.,:/%€$£()]*\d[\d\s+\-.,:/%€$£()eE]*"  # numbers, dates, times, phone numbers
     r"|\d{4}-\d\d-\d\d[T ]\S+|\S+@\S+\.\S+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 )
-
-
-def shown(text: str, limit: int = LONGEST_SHOWN) -> str:
-    """The text with every control, invisible and markup character escaped, cut after `limit` characters."""
-    cut = "".join(_SHORT.get(c) or (c if c.isprintable() else _code(c)) for c in text[:limit])
-    return cut if len(text) <= limit else f"{cut}..."
-
-
-def quoted(text: str, limit: int = LONGEST_SHOWN) -> str:
-    """The escaped text in single quotes, for a message."""
-    return f"'{shown(text, limit)}'"
-
-
-def quoted_list(names: Sequence[str], most: int = MOST_SHOWN) -> str:
-    """The first names, quoted, and how many more there are."""
-    return listed([quoted(name) for name in names[:most]], len(names))
-
-
-def listed(parts: Sequence[str], total: int | None = None, separator: str = ", ") -> str:
-    """The first parts joined, and how many more of `total` there are."""
-    more = (len(parts) if total is None else total) - min(len(parts), MOST_SHOWN)
-    text = separator.join(parts[:MOST_SHOWN])
-    return text if more <= 0 else f"{text} and {more} more"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun in the right form: `1 file`, `2 files`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def code_points(name: str) -> str:
@@ -68,19 +41,15 @@ def fold(name: str) -> str:
 
 def is_value_like(name: str) -> bool:
     """Whether a name is written like a number, a date, an address or an identifier, so that it may be data."""
-    return _VALUE_LIKE.fullmatch(name.strip()) is not None
+    return _VALUE_LIKE.fullmatch(name.strip()[:LONGEST_SHOWN]) is not None
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The closest of the names, or none that is close."""
-    by_fold = {fold(n): n for n in names if len(n) <= LONGEST_SHOWN}
+    candidates = islice((n for n in names if len(n) <= LONGEST_SHOWN), _MOST_COMPARED)
+    by_fold = {fold(n): n for n in candidates}
     found = difflib.get_close_matches(fold(name[:LONGEST_SHOWN]), by_fold, n=1, cutoff=0.6)
     return by_fold[found[0]] if found else None
-
-
-def _code(character: str) -> str:
-    number = ord(character)
-    return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"
 
 
 def _trimmed(name: str) -> str:

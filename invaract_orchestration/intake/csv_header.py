@@ -15,9 +15,9 @@ from typing import IO, Literal
 
 from invaract_orchestration.contract.model import SourceOptions
 from invaract_orchestration.errors import InputUnreadable
-from invaract_orchestration.intake.column_names import quoted
 from invaract_orchestration.intake.csv_record import RecordReader
-from invaract_orchestration.intake.listing import LONGEST_PLACE, ListedFile, Listing
+from invaract_orchestration.intake.listing import ListedFile, Listing
+from invaract_orchestration.intake.wording import LONGEST_PLACE, quoted
 
 LONGEST_HEADER = 1 << 20
 """Characters; a first record that is longer is refused."""

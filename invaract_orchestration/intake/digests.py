@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from invaract_orchestration.errors import InputUnreadable
-from invaract_orchestration.intake.column_names import quoted
-from invaract_orchestration.intake.listing import LONGEST_PLACE, ListedFile, Listing
+from invaract_orchestration.intake.listing import ListedFile, Listing
+from invaract_orchestration.intake.wording import LONGEST_PLACE, quoted
 
 _CHUNK = 1 << 20
 _GZIP_MEMBER = 31

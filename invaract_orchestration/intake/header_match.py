@@ -11,18 +11,9 @@ from typing import Literal
 
 from invaract_orchestration.contract.field_types import STRING
 from invaract_orchestration.contract.model import Contract, FieldSpec, Source
-from invaract_orchestration.intake.column_names import (
-    NameIndex,
-    Relation,
-    code_points,
-    counted,
-    fold,
-    is_value_like,
-    listed,
-    nearest,
-    quoted,
-)
+from invaract_orchestration.intake.column_names import NameIndex, Relation, code_points, fold, is_value_like, nearest
 from invaract_orchestration.intake.csv_header import FileHeader
+from invaract_orchestration.intake.wording import MOST_SHOWN, counted, listed, quoted
 
 FindingKind = Literal[
     "missing", "encoding", "mismatch", "delimiter", "duplicate", "blank_name", "whitespace", "case", "look_alike",
@@ -87,7 +78,7 @@ class ExpectedColumns:
 def match_columns(contract: Contract, header: FileHeader) -> tuple[str | None, ...]:
     """The field that each column of the file feeds, in the file's order; null for a column that feeds none.
 
-    Only an exact name matches, and a name that is there twice feeds once; with `header: positional` the position matches.
+    Only an exact name matches, and a name that is there twice feeds once; with `header: positional` the position does.
     """
     expected = ExpectedColumns.of(contract)
     fields = [field.name for field in expected.in_file(header)]
@@ -211,12 +202,15 @@ def _unexpected(expected: ExpectedColumns, header: FileHeader, found: Sequence[_
 
 def _missing(expected: ExpectedColumns, header: FileHeader, there: set[str]) -> Iterator[Finding]:
     others = [name for name in (*header.names, *header.file.folder_columns) if name not in there]
-    for position, field in enumerate(expected.in_file(header), 1):
-        if field.name in there or not expected.is_needed(field):
-            continue
-        close = nearest(field.name, others)
+    missing = [
+        (position, field.name)
+        for position, field in enumerate(expected.in_file(header), 1)
+        if field.name not in there and expected.is_needed(field)
+    ]
+    for number, (position, name) in enumerate(missing):
+        close = nearest(name, others) if number < MOST_SHOWN else None  # more are counted, not shown
         hint = f", the nearest found is {quoted(close)}" if close is not None else ""
-        yield Finding("missing_column", f"{quoted(field.name)} (expected at position {position}{hint})")
+        yield Finding("missing_column", f"{quoted(name)} (expected at position {position}{hint})")
 
 
 def _order(expected: ExpectedColumns, header: FileHeader, found: Sequence[_Found]) -> Iterator[Finding]:

@@ -17,10 +17,10 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from invaract_orchestration.errors import InputUnreadable, NotSupported
-from invaract_orchestration.intake.column_names import counted, nearest, quoted, quoted_list
+from invaract_orchestration.intake.column_names import nearest
+from invaract_orchestration.intake.wording import LONGEST_PLACE, counted, quoted, quoted_list
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
-LONGEST_PLACE = 300
 _PATTERN = re.compile(r"[*?\[]")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 

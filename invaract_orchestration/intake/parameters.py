@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Mapping
 
 from invaract_orchestration.errors import UsageError
-from invaract_orchestration.intake.column_names import nearest, quoted, quoted_list
+from invaract_orchestration.intake.column_names import nearest
+from invaract_orchestration.intake.wording import quoted, quoted_list
 
 LONGEST = 200
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
