@@ -1,8 +1,9 @@
 """The hash chain of the audit: every event names the one before it and the rows it put on record.
 
-An event's hash covers its own content, the hash of the event before it, and a digest of every other row written with it, so that
-an edited, removed, reordered or smuggled-in row no longer fits. The chain finds such a change; it cannot prevent it, and whoever
-may rewrite the whole store may rewrite the whole chain. Against that, note the head elsewhere and give it to `verify`.
+An event's hash covers its own content, the hash of the event before it, and a digest of every other row written with
+it, so that an edited, removed, reordered or smuggled-in row no longer fits. The chain finds such a change; it cannot
+prevent it, and whoever may rewrite the whole store may rewrite the whole chain. Against that, note the head elsewhere
+and give it to `verify`.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ class Finding:
 
 
 def verify(source: ChainSource, *, expected_head: str | None = None) -> tuple[Finding, ...]:
-    """Every row that was edited, removed, reordered or added behind the gate's back, by position; none: the record is whole.
+    """Every row that was edited, removed, reordered or added behind the gate's back; none: the record is whole.
 
     `expected_head` is a head noted earlier (`position:hash`): the chain must still pass through it.
     """
@@ -165,7 +166,7 @@ class _Walk:
         elif self._is_sound:
             self._find(
                 "edited", _event(self._position),
-                f"event {link.position} was recorded after another one: this one was replaced, or one between them is gone",
+                f"event {link.position} followed another one: this was replaced, or one between them is gone",
             )  # fmt: skip
 
     def _check_rows(self, link: Link) -> None:

@@ -110,8 +110,8 @@ class AuditReader(Protocol):
     ) -> Sequence[AttemptView]:
         """Attempts newest first (the last recorded); results are left out of the verdicts.
 
-        `before` is an attempt id to page on from; `search` the start of a contract's name, a submission's or an attempt's id;
-        `context` what the attempt's own context must hold, such as `{"dag_id": "load_flights"}`.
+        `before` is an attempt id to page on from; `search` the start of a contract's name, a submission's or an
+        attempt's id; `context` what the attempt's own context must hold, such as `{"dag_id": "load_flights"}`.
         """
 
     def attempt(self, attempt_id: str) -> AttemptView | None:

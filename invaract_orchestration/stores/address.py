@@ -1,7 +1,8 @@
-"""Where an audit store is: a SQLite file or a PostgreSQL database. An address is never shown with what may be secret."""
+"""Where an audit store is: a SQLite file or a PostgreSQL database. What may be secret in an address is never shown."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,10 +37,8 @@ def parse_address(url: str) -> Address:
 
 def _parse(url: str) -> URL:
     parsed = None
-    try:
+    with suppress(ArgumentError, ValueError):  # their message quotes the address
         parsed = make_url(url)
-    except (ArgumentError, ValueError):
-        pass  # the message quotes the address; raised below, so that nothing chains it
     if parsed is None:
         raise UsageError("The address of the audit store cannot be read", hint=_HINT)
     return parsed

@@ -29,8 +29,11 @@ class Database:
         return self._run(work, writing=False, is_bounded=is_bounded)
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in one transaction; no other one writes meanwhile. Raises `AuditUnavailable` when nothing was written,
-        or when the connection was lost while committing: then the same record may be written again."""
+        """Run `work` in one transaction; no other one writes meanwhile.
+
+        Raises `AuditUnavailable` when nothing was written, or when the connection was lost while committing: whether it
+        landed is not known then, and the same record may be written again.
+        """
         return self._run(work, writing=True, is_bounded=True)
 
     def close(self) -> None:
@@ -52,6 +55,6 @@ class Database:
 def _prepare(connection: Connection, *, writing: bool) -> None:
     connection.execution_options(invaract_writing=writing)
     if connection.dialect.name == "postgresql":
-        # A reader sees one state throughout; a writer waits for the chain's head and then sees what was committed before.
+        # A reader sees one state throughout; a writer waits for the chain's head, then sees what was committed before.
         level = "READ COMMITTED" if writing else "REPEATABLE READ"
         connection.execution_options(isolation_level=level, postgresql_readonly=not writing)

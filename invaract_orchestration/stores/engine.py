@@ -81,14 +81,15 @@ def _renew_after_fork(engine: Engine) -> None:
 
 
 def _postgresql(address: Address, timeout: float) -> Engine:
-    # No pool: nothing goes stale, nothing is shared by a fork, and a pooler in between (without prepared statements) is fine.
+    # No pool: nothing goes stale, nothing is shared by a fork. No prepared statements: a pooler in between may be used.
     engine = create_engine(
         address.url,
         poolclass=NullPool,
         connect_args={"connect_timeout": max(2, math.ceil(timeout)), "prepare_threshold": None},
     )
     # The lock's wait ends first, so that the message can tell "locked" from "slow".
-    waits = {"lock_timeout": timeout, "statement_timeout": timeout + 0.5, "idle_in_transaction_session_timeout": timeout + 0.5}
+    longest = timeout + 0.5
+    waits = {"lock_timeout": timeout, "statement_timeout": longest, "idle_in_transaction_session_timeout": longest}
     settings = {"synchronous_commit": "on"} | {name: f"{seconds * 1000:.0f}" for name, seconds in waits.items()}
     statement = "SELECT " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
 

@@ -1,4 +1,4 @@
-"""The chain as it is stored now, read raw: a digest is made over what is in the table, not over what a record makes of it."""
+"""The chain as it is stored now, read raw: digests are made over what a table holds, not over a record made of it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, select, type_coerce
+from sqlalchemy import Connection, Table, select, type_coerce
 from sqlalchemy.types import NullType
 
 from invaract_orchestration.audit.chain import Head, Link, row_digest
 from invaract_orchestration.stores import models
 from invaract_orchestration.stores.places import attempt_digest, place_of
-
-Stored = Mapping[str, Any]
+from invaract_orchestration.stores.queries import Stored, fetch
 
 _PAGE = 400
 _CONTENT = ("attempt_id", "state", "at", "message", "detail", "kind", "covers")
@@ -31,15 +30,15 @@ class SqlChain:
 
     def head(self) -> Head | None:
         """The recorded head."""
-        row = self._connection.execute(_raw(models.chain_head)).mappings().first()
-        return None if row is None else Head(store_id=row["store_id"], position=row["position"], hash=row["hash"])
+        heads = fetch(self._connection, _raw(models.chain_head).order_by(models.chain_head.c.position.desc()))
+        return Head(**heads[0]) if heads else None
 
     def links(self) -> Iterator[Link]:
         """Every event by position, page by page."""
         table, position = models.event, -1
         while True:
             query = _raw(table).where(table.c.position > position).order_by(table.c.position).limit(_PAGE)
-            page = self._connection.execute(query).mappings().all()
+            page = fetch(self._connection, query)
             if not page:
                 return
             digests = self._digests(page)
@@ -56,7 +55,7 @@ class SqlChain:
     def strays(self, covered: frozenset[str]) -> Iterator[str]:
         """Places of rows that no event covers."""
         for table in _SEARCHED_FOR_STRAYS:
-            for row in self._connection.execute(select(*table.primary_key.columns)).mappings():
+            for row in fetch(self._connection, select(*table.primary_key.columns)):
                 if place_of(table, row) not in covered:
                     yield place_of(table, row)
         yield from self._orphans(models.check_result, models.verdict)
@@ -82,7 +81,7 @@ class SqlChain:
     def _orphans(self, table: Table, owner: Table) -> Iterator[str]:
         joined = table.outerjoin(owner, owner.c.attempt_id == table.c.attempt_id)
         query = select(*table.primary_key.columns).select_from(joined).where(owner.c.attempt_id.is_(None))
-        for row in self._connection.execute(query).mappings():
+        for row in fetch(self._connection, query):
             yield place_of(table, row)
 
     def _digests(self, events: Sequence[Stored]) -> _Digests:
@@ -117,7 +116,7 @@ class SqlChain:
     def _rows(self, table: Table, key: str, values: set[Any]) -> Sequence[Stored]:
         if not values:
             return ()
-        return self._connection.execute(_raw(table).where(table.c[key].in_(values))).mappings().all()
+        return fetch(self._connection, _raw(table).where(table.c[key].in_(values)))
 
 
 class _Digests:
@@ -156,6 +155,6 @@ def _covers(stored: Any) -> dict[str, str]:
     return covers if isinstance(covers, dict) else {}
 
 
-def _raw(table: Table) -> Select[Any]:
+def _raw(table: Table) -> Any:  # a Select, whose type parameters differ between SQLAlchemy's versions
     """The table's columns as the driver gives them."""
     return select(*(type_coerce(column, NullType()).label(column.name) for column in table.columns))

@@ -54,7 +54,7 @@ _BY_WORDS: tuple[tuple[str, Reason], ...] = (
 
 
 def unavailable(error: BaseException, place: str, timeout: float, *, was_cut: bool = False) -> AuditUnavailable:
-    """The error to raise for a driver's; it quotes nothing of it. Raise it outside the `except`, so that it chains nothing."""
+    """The error to raise for a driver's, quoting nothing of it. Raise it after the `except`: it must chain nothing."""
     reason, hint = _reason(error, timeout, was_cut=was_cut)
     return AuditUnavailable(f"The audit store {place} {reason}", hint=hint)
 
@@ -64,16 +64,17 @@ def _reason(error: BaseException, timeout: float, *, was_cut: bool) -> Reason:
     state = getattr(original, "sqlstate", None) or ""
     code = getattr(original, "sqlite_errorcode", None)
     if was_cut or state == "57014":
-        return f"did not answer within {timeout:g} s", "check the server and its load, then run the same submission again"
+        return f"did not answer within {timeout:g} s", "check the server's load, then run the same submission again"
     if state == "55P03" or (code is not None and code & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}):
-        return f"was locked by another process for more than {timeout:g} s", "end the process that holds it, then run again"
+        return f"was locked by another process for more than {timeout:g} s", "end that process, then run again"
     if code is not None:
         return _BY_CODE.get(code & 0xFF, (f"failed ({getattr(original, 'sqlite_errorname', code)})", None))
     return _by_state(state) if state else _by_kind(original)
 
 
 def _by_state(state: str) -> Reason:
-    return next((reason for start, reason in _BY_STATE if state.startswith(start)), (f"failed (SQLSTATE {state})", None))
+    known = next((reason for start, reason in _BY_STATE if state.startswith(start)), None)
+    return known or (f"failed (SQLSTATE {state})", None)
 
 
 def _by_kind(original: Any) -> Reason:

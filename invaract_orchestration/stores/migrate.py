@@ -7,7 +7,7 @@ import threading
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, func, inspect, select, table, text
+from sqlalchemy import Connection, String, column, func, inspect, select, table
 
 from invaract_orchestration.errors import AuditUnavailable
 from invaract_orchestration.stores.database import Database
@@ -20,7 +20,7 @@ _IN_PROCESS = threading.Lock()  # Alembic keeps its context in globals
 
 
 def migrate(database: Database) -> None:
-    """Create the schema or bring it up to date. Raises `AuditUnavailable` for a schema that only a newer version knows."""
+    """Create the schema or bring it up to date. Raises `AuditUnavailable` for one that only a newer version knows."""
     if _state(database) != "current":
         with _IN_PROCESS:
             database.write(_upgrade)
@@ -60,8 +60,8 @@ def _state(database: Database) -> str:
 def _revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    versions = table(VERSION_TABLE)
-    return connection.scalar(select(text("version_num")).select_from(versions))
+    found = connection.scalar(select(column("version_num", String)).select_from(table(VERSION_TABLE)))
+    return None if found is None else str(found)
 
 
 def _upgrade(connection: Connection) -> None:

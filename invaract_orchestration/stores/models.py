@@ -1,6 +1,6 @@
 """The tables of the audit store. All but `chain_head` and `attempt_state` are append-only; triggers hold them to it.
 
-`position` is the place of a row's event in the chain: the order in which things were recorded, whatever the clocks said.
+`position` is the place of a row's event in the chain: the order of recording, whatever the clocks said.
 """
 
 from __future__ import annotations

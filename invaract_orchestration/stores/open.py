@@ -18,7 +18,7 @@ from invaract_orchestration.stores.sql_audit import SqlAuditLog
 
 
 class SqlAuditStore(SqlAuditLog, SqlAuditReader):
-    """An open store: what the gate writes to and people read from. Safe to share between threads and across a fork."""
+    """An open store: what the gate writes to and people read from. Threads may share it, and a forked process too."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -45,16 +45,18 @@ class SqlAuditStore(SqlAuditLog, SqlAuditReader):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 
 def open_store(url: str, *, migrate: bool = True, read_only: bool = False, timeout: float = 10.0) -> SqlAuditStore:
     """Open the store at `sqlite:///path` or `postgresql://...`.
 
-    `migrate` creates what is missing and brings an older schema up to date; without it both are refused. `read_only` never
-    creates, migrates or writes. `timeout` is how many seconds a wait for a lock, a connection or an answer may last.
-    Raises `AuditUnavailable` when the store cannot be used, `UsageError` when the address makes no sense.
+    `migrate` creates what is missing and brings an older schema up to date; without it both are refused. `read_only`
+    never creates, migrates or writes. `timeout` is how many seconds a wait for a lock, a connection or an answer may
+    last. Raises `AuditUnavailable` when the store cannot be used, `UsageError` when the address makes no sense.
     """
     address = parse_address(url)
     access: Access = "read" if read_only else "create" if migrate else "write"
@@ -77,7 +79,7 @@ def _prepare_file(address: Address, access: Access) -> None:
     if access != "create":
         if not address.file.is_file():
             raise AuditUnavailable(
-                f"There is no audit store at {address.name}", hint="check the path; the first gate run creates the store"
+                f"There is no audit store at {address.name}", hint="check the path; the first run of a gate creates it"
             )
         return
     failure = None

@@ -11,6 +11,7 @@ from invaract_orchestration.audit.log import AttemptView, ContractStatus, DayCou
 from invaract_orchestration.audit.records import ContractVersion
 from invaract_orchestration.stores import models, rows, statistics
 from invaract_orchestration.stores.database import Database
+from invaract_orchestration.stores.queries import fetch
 from invaract_orchestration.stores.statuses import contract_statuses
 from invaract_orchestration.stores.views import load_views
 
@@ -55,9 +56,7 @@ class SqlAuditReader:
         """Versions of a contract, the last recorded first."""
         table = models.contract_version
         query = select(table).where(table.c.contract == contract).order_by(table.c.position.desc())
-        return self._database.read(
-            lambda connection: [rows.contract_of(row) for row in connection.execute(query).mappings()]
-        )
+        return self._database.read(lambda connection: [rows.contract_of(row) for row in fetch(connection, query)])
 
     def counts_by_day(
         self, *, contract: str | None = None, since: datetime | None = None, until: datetime | None = None

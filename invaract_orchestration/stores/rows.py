@@ -1,4 +1,4 @@
-"""Records to rows and back. A row is what a table holds: text, whole numbers, times; what is nested is canonical JSON."""
+"""Records to rows and back. A row holds text, whole numbers and times; what is nested is canonical JSON."""
 
 from __future__ import annotations
 
@@ -38,10 +38,15 @@ def storable(values: Values) -> Values:
 
 
 def _storable(value: str) -> str:
-    return _UNSTORABLE.sub(lambda match: match[0].encode("ascii", "backslashreplace").decode().replace("\0", "\\x00"), value)
+    return _UNSTORABLE.sub(_escaped, value)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("ascii", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 def contract_row(record: ContractVersion, position: int) -> Values:
+    """A version of a contract."""
     return storable({
         "contract": record.contract, "version": record.version, "position": position,
         "digest": record.digest, "document": record.document,
@@ -49,10 +54,12 @@ def contract_row(record: ContractVersion, position: int) -> Values:
 
 
 def submission_row(record: Submission, position: int) -> Values:
+    """A submission; parameters and files are JSON."""
     return storable({
-        "submission_id": record.submission_id, "position": position, "contract": record.contract, "target": record.target,
-        "parameters": canonical_json(dict(record.parameters)), "slice_digest": record.slice_digest,
-        "intake_digest": record.intake_digest, "files": canonical_json([_file_json(file) for file in record.files]),
+        "submission_id": record.submission_id, "position": position, "contract": record.contract,
+        "target": record.target, "parameters": canonical_json(dict(record.parameters)),
+        "slice_digest": record.slice_digest, "intake_digest": record.intake_digest,
+        "files": canonical_json([_file_json(file) for file in record.files]),
     })  # fmt: skip
 
 
@@ -68,15 +75,17 @@ def _zoned(at: datetime) -> datetime:
 
 
 def attempt_row(record: Attempt, position: int) -> Values:
+    """An attempt, without its context."""
     return storable({
-        "attempt_id": record.attempt_id, "position": position, "submission_id": record.submission_id, "kind": record.kind,
-        "contract": record.contract_version.contract, "version": record.contract_version.version,
+        "attempt_id": record.attempt_id, "position": position, "submission_id": record.submission_id,
+        "kind": record.kind, "contract": record.contract_version.contract, "version": record.contract_version.version,
         "environment": record.environment, "engine": record.engine, "host": record.host,
         "started_at": _zoned(record.started_at),
     })  # fmt: skip
 
 
 def context_rows(record: Attempt) -> list[Values]:
+    """An attempt's context, a row for each name."""
     return [
         storable({"attempt_id": record.attempt_id, "name": name, "value": value})
         for name, value in sorted(record.context.items())
@@ -84,6 +93,7 @@ def context_rows(record: Attempt) -> list[Values]:
 
 
 def event_row(record: Event) -> Values:
+    """A step, without what ties it into the chain."""
     return storable({
         "attempt_id": record.attempt_id, "state": record.state, "at": _zoned(record.at), "message": record.message,
         "detail": canonical_json(dict(record.detail)),
@@ -91,6 +101,7 @@ def event_row(record: Event) -> Values:
 
 
 def verdict_row(record: VerdictRecord, ordinal: int, position: int) -> Values:
+    """A verdict, without its results."""
     return storable({
         "attempt_id": record.attempt_id, "ordinal": ordinal, "position": position, "passed": record.passed,
         "contract_digest": record.contract_digest, "candidate_digest": record.candidate_digest,
@@ -100,6 +111,7 @@ def verdict_row(record: VerdictRecord, ordinal: int, position: int) -> Values:
 
 
 def result_rows(record: VerdictRecord, ordinal: int) -> list[Values]:
+    """A verdict's results, numbered in their order."""
     return [
         storable({
             "attempt_id": record.attempt_id, "verdict": ordinal, "ordinal": number,
@@ -117,6 +129,7 @@ def _result_column(name: str) -> str:
 
 
 def outcome_row(record: OutcomeRecord, ordinal: int, position: int) -> Values:
+    """How an attempt ended, without the publication."""
     return storable({
         "attempt_id": record.attempt_id, "ordinal": ordinal, "position": position, "state": record.state,
         "code": record.code, "message": record.message, **_counts_row(record.counts),
@@ -125,14 +138,17 @@ def outcome_row(record: OutcomeRecord, ordinal: int, position: int) -> Values:
 
 
 def publication_row(record: PublicationRecord, contract: str, position: int) -> Values:
+    """A publication."""
     return storable({
-        "submission_id": record.submission_id, "position": position, "attempt_id": record.attempt_id, "contract": contract,
+        "submission_id": record.submission_id, "position": position, "attempt_id": record.attempt_id,
+        "contract": contract,
         "target": record.target, "table_version": record.table_version, "mode": record.mode, "method": record.method,
         "committed_at": _zoned(record.committed_at),
     })  # fmt: skip
 
 
 def waiver_row(record: Waiver, position: int) -> Values:
+    """A waiver."""
     return storable({
         "waiver_id": record.waiver_id, "position": position, "contract": record.contract, "check_id": record.check,
         "candidate_digest": record.candidate_digest, "approver": record.approver, "reason": record.reason,
@@ -164,7 +180,7 @@ def readable(decode: Callable[P, R]) -> Callable[P, R]:
         try:
             return decode(*args, **kwargs)
         except (ValueError, TypeError, KeyError):
-            failure = AuditError("The audit holds a row that is no record", hint="`invaract audit verify` names the row")
+            failure = AuditError("The audit holds a row that is no record", hint="run `invaract audit verify`")
         raise failure
 
     return guarded
@@ -172,6 +188,7 @@ def readable(decode: Callable[P, R]) -> Callable[P, R]:
 
 @readable
 def contract_of(row: Mapping[str, Any]) -> ContractVersion:
+    """A version of a contract."""
     return ContractVersion(
         contract=row["contract"], version=row["version"], digest=row["digest"], document=row["document"]
     )
@@ -179,6 +196,7 @@ def contract_of(row: Mapping[str, Any]) -> ContractVersion:
 
 @readable
 def submission_of(row: Mapping[str, Any]) -> Submission:
+    """A submission."""
     names = ("submission_id", "contract", "target", "slice_digest", "intake_digest")
     return Submission(
         **{name: row[name] for name in names},
@@ -197,43 +215,55 @@ def _file(value: Mapping[str, Any]) -> InputFile:
 
 @readable
 def attempt_of(row: Mapping[str, Any], version: ContractVersion, context: Mapping[str, str]) -> Attempt:
+    """An attempt."""
     names = ("attempt_id", "submission_id", "kind", "environment", "engine", "host", "started_at")
     return Attempt(**{name: row[name] for name in names}, contract_version=version, context=context)
 
 
 @readable
 def event_of(row: Mapping[str, Any]) -> Event:
+    """A step."""
     names = ("attempt_id", "state", "at", "message")
     return Event(**{name: row[name] for name in names}, detail=json.loads(row["detail"]))
 
 
 @readable
 def verdict_of(row: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> VerdictRecord:
+    """A verdict with these results."""
     names = (
-        "attempt_id", "passed", "contract_digest", "candidate_digest", "schema_digest", "target_version", "engine", "at",
+        "attempt_id", "passed", "contract_digest", "candidate_digest", "schema_digest", "target_version", "engine",
+        "at",
     )  # fmt: skip
     return VerdictRecord(
         **{name: row[name] for name in names},
         reasons=tuple(json.loads(row["reasons"])),
         counts=_counts(row),
-        results=tuple(CheckResult(**{name: result[_result_column(name)] for name in RESULT_FIELDS}) for result in results),
+        results=tuple(_result(result) for result in results),
     )
+
+
+def _result(row: Mapping[str, Any]) -> CheckResult:
+    return CheckResult(**{name: row[_result_column(name)] for name in RESULT_FIELDS})
 
 
 @readable
 def outcome_of(row: Mapping[str, Any], publication: PublicationRecord | None) -> OutcomeRecord:
+    """How an attempt ended; `publication` is its submission's, and counts only when the outcome says so."""
     names = ("attempt_id", "state", "code", "message", "at")
-    return OutcomeRecord(**{name: row[name] for name in names}, counts=_counts(row), publication=publication)
+    known = publication if row["is_published"] else None
+    return OutcomeRecord(**{name: row[name] for name in names}, counts=_counts(row), publication=known)
 
 
 @readable
 def publication_of(row: Mapping[str, Any]) -> PublicationRecord:
+    """A publication."""
     names = ("submission_id", "attempt_id", "target", "table_version", "mode", "method", "committed_at")
     return PublicationRecord(**{name: row[name] for name in names})
 
 
 @readable
 def waiver_of(row: Mapping[str, Any]) -> Waiver:
+    """A waiver."""
     names = ("waiver_id", "contract", "candidate_digest", "approver", "reason", "granted_at", "expires_at")
     return Waiver(**{name: row[name] for name in names}, check=row["check_id"])
 

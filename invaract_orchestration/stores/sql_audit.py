@@ -20,6 +20,7 @@ from invaract_orchestration.audit.records import (
 from invaract_orchestration.errors import AuditError, ContractVersionReused
 from invaract_orchestration.stores import models, rows
 from invaract_orchestration.stores.database import Database
+from invaract_orchestration.stores.queries import fetch
 from invaract_orchestration.stores.views import load_views, published_views
 from invaract_orchestration.stores.writing import Entry, Subject, differing
 
@@ -39,7 +40,7 @@ class SqlAuditLog:
         self._database.write(lambda connection: _append(connection, event))
 
     def record_verdict(self, verdict: VerdictRecord, event: Event) -> None:
-        """Record the verdict with all of its results. A further verdict of the same attempt is one on another target version."""
+        """Record the verdict with all of its results; an attempt has a further one for each other target version."""
         self._database.write(lambda connection: _record_verdict(connection, verdict, event))
 
     def record_outcome(self, outcome: OutcomeRecord, event: Event) -> None:
@@ -65,9 +66,7 @@ class SqlAuditLog:
         """Every waiver for one candidate, expired ones too, the first granted first."""
         table = models.waiver
         query = select(table).where(table.c.candidate_digest == candidate_digest).order_by(table.c.position)
-        return self._database.read(
-            lambda connection: [rows.waiver_of(row) for row in connection.execute(query).mappings()]
-        )
+        return self._database.read(lambda connection: [rows.waiver_of(row) for row in fetch(connection, query)])
 
 
 def _open_attempt(connection: Connection, submission: Submission, attempt: Attempt, first: Event) -> None:
@@ -134,7 +133,8 @@ def _record_outcome(connection: Connection, outcome: OutcomeRecord, event: Event
     if outcome.publication is not None:
         _put_publication(entry, outcome.publication, subject)
     if earlier:
-        differences = differing(earlier[-1], row, tuple(name for name in row if name not in {"ordinal", "position", "at"}))
+        same = tuple(name for name in row if name not in {"ordinal", "position", "at"})
+        differences = differing(earlier[-1], row, same)
         if not differences:
             return
         if earlier[-1]["state"] in SETTLED:

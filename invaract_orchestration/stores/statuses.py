@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, func, select
 from invaract_orchestration.audit.chain import utc_text
 from invaract_orchestration.audit.log import AttemptView, ContractStatus, PublishedView
 from invaract_orchestration.stores import models
+from invaract_orchestration.stores.queries import Stored, fetch
 from invaract_orchestration.stores.views import load_views, published_views
 
 _DELIVERED = ("published", "no_op")
@@ -20,7 +21,7 @@ _state = models.attempt_state.c
 
 def contract_statuses(connection: Connection) -> list[ContractStatus]:
     """By contract and target. An attempt that is still running neither blocks nor delivers."""
-    found = connection.execute(_landmarks()).mappings().all()
+    found = fetch(connection, _landmarks())
     wanted = {row[name] for row in found for name in ("last", "first_blocked", "last_blocked")} - {None}
     ids = connection.execute(select(_state.position, _state.attempt_id).where(_state.position.in_(wanted))).all()
     views = load_views(connection, [row.attempt_id for row in ids], with_results=False)
@@ -31,7 +32,7 @@ def contract_statuses(connection: Connection) -> list[ContractStatus]:
 
 
 def _status(
-    row: Mapping[str, Any], attempts: Mapping[int, AttemptView], published: Mapping[tuple[str, str], PublishedView],
+    row: Stored, attempts: Mapping[int, AttemptView], published: Mapping[tuple[str, str], PublishedView],
     versions: Mapping[str, str],
 ) -> ContractStatus:  # fmt: skip
     last, first_blocked, last_blocked = (
@@ -57,7 +58,7 @@ def _reasons(view: AttemptView) -> tuple[str, ...]:
 
 
 def _landmarks() -> Select[Any]:
-    """For every contract and target the positions of: the last run, and the first and last blocked since one delivered."""
+    """By contract and target, positions: of the last run, and of the first and last one blocked since one delivered."""
     delivered = models.attempt_state.alias()
     pairs = select(_state.contract, _state.target).distinct().subquery("pairs")
     last_delivered = (
@@ -89,6 +90,5 @@ def _last_published(connection: Connection) -> dict[tuple[str, str], PublishedVi
 
 def _newest_versions(connection: Connection) -> dict[str, str]:
     table = models.contract_version.c
-    return {row.contract: row.version for row in connection.execute(
-        select(table.contract, table.version).order_by(table.position)
-    )}  # fmt: skip
+    query = select(table.contract, table.version).order_by(table.position)
+    return {row.contract: row.version for row in connection.execute(query)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, select, tuple_
@@ -10,8 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, select, tuple_
 from invaract_orchestration.audit.log import AttemptView, PublishedView
 from invaract_orchestration.audit.records import ContractVersion
 from invaract_orchestration.stores import models, rows
-
-Stored = Mapping[str, Any]
+from invaract_orchestration.stores.queries import Stored, fetch
 
 _CHUNK = 500  # SQLite allows a limited number of parameters in a statement
 
@@ -37,7 +36,7 @@ def published_views(
         .order_by(models.publication.c.position.desc())
         .limit(limit)
     )
-    found = connection.execute(query).mappings().all()
+    found = fetch(connection, query)
     submissions: dict[str, Stored] = {}
     for start in range(0, len(found), _CHUNK):
         ids = [row["submission_id"] for row in found[start : start + _CHUNK]]
@@ -84,7 +83,7 @@ class _Page:
             state=self._states[attempt_id]["state"],
             events=tuple(rows.event_of(each) for each in self._events.get(attempt_id, ())),
             verdict=None if verdict is None else rows.verdict_of(verdict, self._results_of(verdict)),
-            outcome=None if outcome is None else rows.outcome_of(outcome, published if outcome["is_published"] else None),
+            outcome=None if outcome is None else rows.outcome_of(outcome, published),
         )
 
     def _results_of(self, verdict: Stored) -> list[Stored]:
@@ -105,17 +104,17 @@ def _results(ids: Sequence[str]) -> Select[Any]:
     return _of(models.check_result, ids).order_by(models.check_result.c.ordinal)
 
 
-def _ordered(connection: Connection, table: Table, ids: Sequence[str]) -> Iterator[Stored]:
-    yield from connection.execute(_of(table, ids).order_by(table.c.ordinal)).mappings()
+def _ordered(connection: Connection, table: Table, ids: Sequence[str]) -> list[Stored]:
+    return fetch(connection, _of(table, ids).order_by(table.c.ordinal))
 
 
 def _by(connection: Connection, table: Table, key: str, ids: Sequence[str]) -> dict[str, Stored]:
-    return {row[key]: row for row in connection.execute(select(table).where(table.c[key].in_(ids))).mappings()}
+    return {row[key]: row for row in fetch(connection, select(table).where(table.c[key].in_(ids)))}
 
 
 def _grouped(connection: Connection, query: Select[Any]) -> dict[str, list[Stored]]:
     groups: dict[str, list[Stored]] = {}
-    for row in connection.execute(query).mappings():
+    for row in fetch(connection, query):
         groups.setdefault(row["attempt_id"], []).append(row)
     return groups
 
@@ -123,6 +122,4 @@ def _grouped(connection: Connection, query: Select[Any]) -> dict[str, list[Store
 def _versions(connection: Connection, keys: set[tuple[str, str]]) -> dict[tuple[str, str], ContractVersion]:
     table = models.contract_version
     query = select(table).where(tuple_(table.c.contract, table.c.version).in_(sorted(keys)))
-    return {
-        (row["contract"], row["version"]): rows.contract_of(row) for row in connection.execute(query).mappings()
-    }
+    return {(row["contract"], row["version"]): rows.contract_of(row) for row in fetch(connection, query)}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, Table, insert, select, update
 
@@ -13,6 +12,7 @@ from invaract_orchestration.audit.records import SETTLED, Submission
 from invaract_orchestration.errors import AuditError
 from invaract_orchestration.stores import models
 from invaract_orchestration.stores.places import attempt_digest, key_of, place_of
+from invaract_orchestration.stores.queries import Stored, fetch
 from invaract_orchestration.stores.rows import Values
 
 
@@ -28,20 +28,20 @@ class Entry:
     """The next link of the chain, while its transaction runs; holding the head keeps every other writer out."""
 
     def __init__(self, connection: Connection, kind: str) -> None:
-        head = connection.execute(select(models.chain_head).with_for_update()).mappings().one_or_none()
-        if head is None:
-            raise AuditError("The audit has lost the head of its chain", hint="`invaract audit verify` shows what is left")
-        self.position: int = head["position"] + 1
-        self._previous: str = head["hash"]
+        heads = fetch(connection, select(models.chain_head).with_for_update())
+        if len(heads) != 1:
+            raise AuditError("The audit has lost the head of its chain", hint="run `invaract audit verify`")
+        self.position: int = heads[0]["position"] + 1
+        self._previous: str = heads[0]["hash"]
         self._connection = connection
         self._kind = kind
         self._covers: dict[str, str] = {}
         self._state: str | None = None
 
-    def find(self, table: Table, row: Values) -> Mapping[str, Any] | None:
+    def find(self, table: Table, row: Values) -> Stored | None:
         """The stored row with the same key."""
         condition = [table.c[name] == value for name, value in key_of(table, row).items()]
-        return self._connection.execute(select(table).where(*condition)).mappings().one_or_none()
+        return next(iter(fetch(self._connection, select(table).where(*condition))), None)
 
     def put(self, table: Table, row: Values, *, same: Sequence[str]) -> tuple[str, ...]:
         """Insert the row unless its key is there; returns which of the columns `same` differ from what is there."""
@@ -49,7 +49,7 @@ class Entry:
         if known is None:
             self.insert(table, row)
             return ()
-        self._covers[place_of(table, known)] = row_digest(dict(known))
+        self._covers[place_of(table, known)] = row_digest(known)
         return differing(known, row, same)
 
     def insert(self, table: Table, *rows: Values) -> None:
@@ -85,16 +85,16 @@ class Entry:
         condition = [event.c[name] == value for name, value in row.items()]
         return self._connection.scalar(select(event.c.position).where(*condition).limit(1)) is not None
 
-    def all_of(self, table: Table, attempt_id: str) -> Sequence[Mapping[str, Any]]:
+    def all_of(self, table: Table, attempt_id: str) -> Sequence[Stored]:
         """The attempt's rows in a table that numbers them."""
         query = select(table).where(table.c.attempt_id == attempt_id).order_by(table.c.ordinal)
-        return self._connection.execute(query).mappings().all()
+        return fetch(self._connection, query)
 
-    def results_of(self, attempt_id: str, verdict: int) -> list[Values]:
+    def results_of(self, attempt_id: str, verdict: int) -> Sequence[Stored]:
         """The results of one verdict, in order."""
         table = models.check_result
         query = select(table).where(table.c.attempt_id == attempt_id, table.c.verdict == verdict)
-        return [dict(row) for row in self._connection.execute(query.order_by(table.c.ordinal)).mappings()]
+        return fetch(self._connection, query.order_by(table.c.ordinal))
 
     def context_of(self, attempt_id: str) -> dict[str, str]:
         """The attempt's context as it is stored."""
@@ -120,6 +120,6 @@ class Entry:
             self._connection.execute(moved)
 
 
-def differing(known: Mapping[str, Any], row: Values, names: Sequence[str]) -> tuple[str, ...]:
+def differing(known: Stored, row: Values, names: Sequence[str]) -> tuple[str, ...]:
     """The columns whose stored value is another one."""
     return tuple(name for name in names if known[name] != row[name])

@@ -1,0 +1,1 @@
+"""In-memory fakes of the ports, for tests of what uses the gate."""

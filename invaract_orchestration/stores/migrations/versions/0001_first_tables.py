@@ -2,9 +2,11 @@
 
 import hashlib
 import uuid
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.types import TypeEngine
 
 revision = "0001"
 down_revision = None
@@ -13,6 +15,8 @@ depends_on = None
 
 ID = sa.String().with_variant(sa.String(collation="C"), "postgresql")
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+Kind = TypeEngine[Any] | list[TypeEngine[Any]]
+
 TIME = sa.DateTime(timezone=True).with_variant(sa.String(27), "sqlite")
 
 APPEND_ONLY = (
@@ -37,17 +41,16 @@ def upgrade() -> None:
         _guard_sqlite()
 
 
-def _table(name: str, columns: dict[str, object], key: tuple[str, ...], *constraints: object) -> None:
+def _table(name: str, columns: dict[str, Kind], key: tuple[str, ...], *constraints: sa.Constraint) -> None:
     """`columns` by name; a type in a list is one that may be null."""
-    op.create_table(
-        name,
-        *(
-            sa.Column(column, kind[0] if isinstance(kind, list) else kind, nullable=isinstance(kind, list), autoincrement=False)
-            for column, kind in columns.items()
-        ),
-        sa.PrimaryKeyConstraint(*key, name=f"pk_{name}"),
-        *constraints,
-    )  # fmt: skip
+    key_constraint = sa.PrimaryKeyConstraint(*key, name=f"pk_{name}")
+    op.create_table(name, *(_column(*item) for item in columns.items()), key_constraint, *constraints)
+
+
+def _column(name: str, kind: Kind) -> sa.Column[Any]:
+    if isinstance(kind, list):
+        return sa.Column(name, kind[0], nullable=True)
+    return sa.Column(name, kind, nullable=False, autoincrement=False)
 
 
 def _reference(table: str, owner: str, *columns: str, to: tuple[str, ...] = ()) -> sa.ForeignKeyConstraint:
@@ -80,7 +83,8 @@ def _attempts() -> None:
     _table(
         "attempt",
         {
-            "attempt_id": ID, "position": NUMBER, "submission_id": ID, "kind": sa.String(), "contract": ID, "version": ID,
+            "attempt_id": ID, "position": NUMBER, "submission_id": ID, "kind": sa.String(), "contract": ID,
+            "version": ID,
             "environment": [sa.String()], "engine": sa.String(), "host": sa.String(), "started_at": TIME,
         },
         ("attempt_id",),
@@ -97,8 +101,8 @@ def _attempts() -> None:
     _table(
         "attempt_state",
         {
-            "attempt_id": ID, "position": NUMBER, "submission_id": ID, "contract": ID, "target": ID, "kind": sa.String(),
-            "state": sa.String(), "started_at": TIME,
+            "attempt_id": ID, "position": NUMBER, "submission_id": ID, "contract": ID, "target": ID,
+            "kind": sa.String(), "state": sa.String(), "started_at": TIME,
         },
         ("attempt_id",),
         _reference("attempt_state", "attempt", "attempt_id"),
@@ -115,7 +119,8 @@ def _chain() -> None:
         "event",
         {
             "position": NUMBER, "attempt_id": [ID], "kind": sa.String(), "state": [sa.String()], "at": TIME,
-            "message": sa.Text(), "detail": sa.Text(), "covers": sa.Text(), "previous": sa.String(), "hash": sa.String(),
+            "message": sa.Text(), "detail": sa.Text(), "covers": sa.Text(), "previous": sa.String(),
+            "hash": sa.String(),
         },
         ("position",),
         _reference("event", "attempt", "attempt_id"),
@@ -143,10 +148,10 @@ def _verdicts() -> None:
     _table(
         "check_result",
         {
-            "attempt_id": ID, "verdict": sa.Integer(), "ordinal": sa.Integer(), "check_id": sa.Text(), "stage": sa.String(),
-            "outcome": sa.String(), "severity": sa.String(), "expected": sa.Text(), "found": sa.Text(),
-            "evidence": sa.String(), "hint": [sa.Text()], "place": [sa.Text()], "origin": sa.String(), "rows": [NUMBER],
-            "failed": [NUMBER], "undecided": NUMBER, "nulls": [NUMBER],
+            "attempt_id": ID, "verdict": sa.Integer(), "ordinal": sa.Integer(), "check_id": sa.Text(),
+            "stage": sa.String(), "outcome": sa.String(), "severity": sa.String(), "expected": sa.Text(),
+            "found": sa.Text(), "evidence": sa.String(), "hint": [sa.Text()], "place": [sa.Text()],
+            "origin": sa.String(), "rows": [NUMBER], "failed": [NUMBER], "undecided": NUMBER, "nulls": [NUMBER],
         },
         ("attempt_id", "verdict", "ordinal"),
         _reference("check_result", "verdict", "attempt_id", "verdict", to=("attempt_id", "ordinal")),
@@ -162,8 +167,9 @@ def _outcomes() -> None:
     _table(
         "outcome",
         {
-            "attempt_id": ID, "ordinal": sa.Integer(), "position": NUMBER, "state": sa.String(), "code": [sa.String()],
-            "message": sa.Text(), **{f"rows_{name}": [NUMBER] for name in COUNTS}, "is_published": sa.Boolean(), "at": TIME,
+            "attempt_id": ID, "ordinal": sa.Integer(), "position": NUMBER, "state": sa.String(),
+            "code": [sa.String()], "message": sa.Text(), **{f"rows_{name}": [NUMBER] for name in COUNTS},
+            "is_published": sa.Boolean(), "at": TIME,
         },
         ("attempt_id", "ordinal"),
         _reference("outcome", "attempt", "attempt_id"),
@@ -171,8 +177,8 @@ def _outcomes() -> None:
     _table(
         "publication",
         {
-            "submission_id": ID, "position": NUMBER, "attempt_id": ID, "contract": ID, "target": ID, "table_version": NUMBER,
-            "mode": sa.String(), "method": sa.Text(), "committed_at": TIME,
+            "submission_id": ID, "position": NUMBER, "attempt_id": ID, "contract": ID, "target": ID,
+            "table_version": NUMBER, "mode": sa.String(), "method": sa.Text(), "committed_at": TIME,
         },
         ("submission_id",),
         _reference("publication", "submission", "submission_id"),
