@@ -1,0 +1,1 @@
+"""The engine-free form of a transformation: its nodes, what they assert, and where each column comes from."""

@@ -1,0 +1,374 @@
+"""The nodes of a plan: what a transformation does, whatever it was written in. Engine-free, frozen, compared by identity.
+
+Every node knows its output from the moment it is built, so a deep plan is never walked to find it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, Expression
+
+JoinKind = OneOf["inner", "cross", "left", "right", "full", "semi", "anti"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Node:
+    line: int | None = None
+    output: tuple[Attribute, ...] = field(init=False, default=())
+
+    def _put_out(self, output: tuple[Attribute, ...]) -> None:
+        object.__setattr__(self, "output", output)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Read(_Node):
+    """A source: a table, files, or (`inline`) rows written in the query itself. It hides nothing of the job."""
+
+    dataset: str
+    columns: tuple[Attribute, ...]
+    format: str | None = None
+    inline: bool = False
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        self._put_out(self.columns)
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        """None: a leaf."""
+        return ()
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Unary(_Node):
+    child: Plan
+
+    def __post_init__(self) -> None:
+        self._put_out(self.child.output)
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        """The one input."""
+        return (self.child,)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """None of its own."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Write(_Unary):
+    """The statement that puts rows into a target."""
+
+    target: str
+    mode: str = "append"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Project(_Unary):
+    """The select list."""
+
+    items: tuple[Alias, ...]
+
+    def __post_init__(self) -> None:
+        self._put_out(tuple(item.attribute for item in self.items))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The items."""
+        return self.items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Filter(_Unary):
+    """WHERE, HAVING and QUALIFY alike."""
+
+    condition: Expression
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The condition."""
+        return (self.condition,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Join(_Node):
+    """A join of two inputs. An inner one without condition is a comma join. A lateral's right input may read the left."""
+
+    left: Plan
+    right: Plan
+    kind: JoinKind
+    condition: Expression | None = None
+    lateral: bool = False
+
+    def __post_init__(self) -> None:
+        kept = () if self.kind in ("semi", "anti") else self.right.output
+        self._put_out((*self.left.output, *kept))
+        if not self.lateral and {a.id for a in self.left.output} & {a.id for a in self.right.output}:
+            raise ValueError("the two inputs of a join share a column id")
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        """Left, then right."""
+        return (self.left, self.right)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The condition, where there is one."""
+        return () if self.condition is None else (self.condition,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Aggregate(_Unary):
+    """GROUP BY (or PIVOT). Each grouping set holds positions in `keys`; null: one set with all of them."""
+
+    keys: tuple[Expression, ...]
+    items: tuple[Alias, ...]
+    grouping_sets: tuple[tuple[int, ...], ...] | None = None
+    pivot: bool = False
+
+    def __post_init__(self) -> None:
+        self._put_out(tuple(item.attribute for item in self.items))
+        if any(at >= len(self.keys) for one in self.grouping_sets or () for at in one):
+            raise ValueError("a grouping set names a key that is not there")
+
+    @property
+    def sets(self) -> tuple[tuple[int, ...], ...]:
+        """The grouping sets, the plain GROUP BY as its single one."""
+        return (tuple(range(len(self.keys))),) if self.grouping_sets is None else self.grouping_sets
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The keys, then the items."""
+        return (*self.keys, *self.items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Union(_Node):
+    """UNION ALL by position: the column at a place takes the values of that place in every branch."""
+
+    branches: tuple[Plan, ...]
+    columns: tuple[Attribute, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.branches) < 2 or any(len(b.output) != len(self.columns) for b in self.branches):
+            raise ValueError("a union has two or more branches of one width")
+        self._put_out(self.columns)
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        """The branches."""
+        return self.branches
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SetOperation(_Node):
+    """INTERSECT or EXCEPT, by position."""
+
+    operator: OneOf["INTERSECT", "EXCEPT"]
+    left: Plan
+    right: Plan
+    columns: tuple[Attribute, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.left.output) != len(self.right.output) or len(self.columns) != len(self.left.output):
+            raise ValueError(f"the inputs of {self.operator} differ in width")
+        self._put_out(self.columns)
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        """Left, then right."""
+        return (self.left, self.right)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Distinct(_Unary):
+    """DISTINCT over the whole row, or over the listed columns (dropDuplicates)."""
+
+    columns: tuple[Expression, ...] = ()
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The listed columns."""
+        return self.columns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sort(_Unary):
+    """ORDER BY; a key may read a column that the select list left out."""
+
+    keys: tuple[Expression, ...]
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The sort keys."""
+        return self.keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Limit(_Unary):
+    """At most `count` rows; null: a count that only the run knows, or an OFFSET alone."""
+
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sample(_Unary):
+    """A random part of the rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Window(_Unary):
+    """Window functions added to every row, over one partitioning and order."""
+
+    items: tuple[Alias, ...]
+    partition_by: tuple[Expression, ...] = ()
+    order_by: tuple[Expression, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._put_out((*self.child.output, *(item.attribute for item in self.items)))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The functions, then PARTITION BY and ORDER BY."""
+        return (*self.items, *self.partition_by, *self.order_by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Generate(_Unary):
+    """explode and its like: rows made from a value of each row."""
+
+    generator: Expression
+    columns: tuple[Attribute, ...]
+
+    def __post_init__(self) -> None:
+        self._put_out((*self.child.output, *self.columns))
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The generator."""
+        return (self.generator,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class UnknownPlan(_Node):
+    """A step that the translation cannot see into.
+
+    `hides`: the job's own earlier logic may stand inside it (a checkpoint, a node nobody knows). A step written as code hides
+    no relational logic, and never counts as any.
+    """
+
+    description: str
+    source_type: str
+    inputs: tuple[Plan, ...] = ()
+    columns: tuple[Attribute, ...] = ()
+    hides: bool = True
+
+    def __post_init__(self) -> None:
+        self._put_out(self.columns)
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        """The inputs, translated."""
+        return self.inputs
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """None that could be read."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeAction:
+    """One WHEN clause. `assigned` holds the columns that an update or insert sets; null: all of them (`*`)."""
+
+    when: OneOf["matched", "not_matched", "not_matched_by_source"]
+    action: OneOf["update", "delete", "insert", "nothing"]
+    condition: Expression | None = None
+    assigned: tuple[str, ...] | None = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Merge(_Node):
+    """MERGE INTO a target."""
+
+    target: Plan
+    source: Plan
+    condition: Expression
+    actions: tuple[MergeAction, ...]
+
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        """The target, then the source."""
+        return (self.target, self.source)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The match condition, then those of the clauses."""
+        return (self.condition, *(a.condition for a in self.actions if a.condition is not None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Update(_Unary):
+    """UPDATE of a target; without condition it takes every row."""
+
+    condition: Expression | None
+    assignments: tuple[tuple[str, Expression], ...]
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The condition, then the assigned values."""
+        values = tuple(value for _, value in self.assignments)
+        return values if self.condition is None else (self.condition, *values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Delete(_Unary):
+    """DELETE from a target; without condition it takes every row."""
+
+    condition: Expression | None
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The condition, where there is one."""
+        return () if self.condition is None else (self.condition,)
+
+
+Plan = (
+    Read
+    | Write
+    | Project
+    | Filter
+    | Join
+    | Aggregate
+    | Union
+    | SetOperation
+    | Distinct
+    | Sort
+    | Limit
+    | Sample
+    | Window
+    | Generate
+    | UnknownPlan
+    | Merge
+    | Update
+    | Delete
+)

@@ -1,0 +1,235 @@
+"""What a predicate asserts when it holds: its conjuncts in negation-free form, and the equalities that they guarantee.
+
+Only the truth of a predicate matters to a filter or a join, so null and false are one here. Negations are pushed down to the
+comparisons (De Morgan), where three-valued logic allows it, and constants are folded.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from decimal import Decimal as Number
+from typing import Any, NamedTuple
+
+from invaract_orchestration.candidate.plan.expressions import (
+    Arithmetic,
+    BooleanExpr,
+    Cast,
+    Comparison,
+    ComparisonOperator,
+    Expression,
+    Function,
+    Literal,
+    Value,
+)
+from invaract_orchestration.candidate.plan.traverse import fold_expression, signature
+from invaract_orchestration.contract.field_types import DATE, TIMESTAMP, Decimal, Primitive
+
+TRUE = Literal(True)
+FALSE = Literal(False)
+
+_NEGATED: dict[ComparisonOperator, ComparisonOperator] = {
+    "=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
+}  # fmt: skip
+_NULL_TESTS = {"isnull": "isnotnull", "isnotnull": "isnull"}
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq, "<=>": operator.eq, "!=": operator.ne,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_CALCULATE: dict[str, Callable[[Number, Number], Number]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+}  # fmt: skip
+
+
+class Equality(NamedTuple):
+    """Two operands that are equal, or both null, on every row that the predicate lets through."""
+
+    left: Expression
+    right: Expression
+
+
+class _Forms(NamedTuple):
+    """An expression when it is asserted, when its negation is, and its value where it is constant."""
+
+    holds: Expression
+    fails: Expression
+    constant: tuple[Value, ...]
+
+
+def conjuncts(condition: Expression) -> tuple[Expression, ...]:
+    """The parts that all hold wherever the condition holds; none: it is always true."""
+    held = fold_expression(condition, _forms).holds
+    if isinstance(held, BooleanExpr) and held.operator == "AND":
+        return held.operands
+    return () if held is TRUE else (held,)
+
+
+def is_always_true(condition: Expression) -> bool:
+    """Whether the condition folds to true without looking at a row."""
+    return not conjuncts(condition)
+
+
+def guaranteed_equalities(parts: tuple[Expression, ...]) -> list[Equality]:
+    """The equalities among the conjuncts; an OR guarantees none, unless it spells out a null-safe equality."""
+    found = []
+    for part in parts:
+        match part:
+            case Comparison("=" | "<=>", left, right):
+                found.append(Equality(left, right))
+            case BooleanExpr("OR", (one, other)):
+                spelled = _null_safe(one, other) or _null_safe(other, one)
+                if spelled is not None:
+                    found.append(spelled)
+    return found
+
+
+def excludes_nothing(part: Expression) -> bool:
+    """Whether a conjunct is true of every value: `x = x`, `x >= x`, `x IS NULL OR x IS NOT NULL`, `... OR true`."""
+    match part:
+        case Literal(True):
+            return True
+        case Comparison("=" | "<=>" | "<=" | ">=", left, right):
+            return signature(left) == signature(right)
+        case Function("like" | "ilike", (_, Literal("%"))):
+            return True
+        case BooleanExpr("OR", arms):
+            said = {signature(arm) for arm in arms}
+            return any(excludes_nothing(a) or signature(fold_expression(a, _forms).fails) in said for a in arms)
+    return False
+
+
+def _null_safe(equal: Expression, both_null: Expression) -> Equality | None:
+    match equal, both_null:
+        case Comparison("=", left, right), BooleanExpr(
+            "AND", (Function("isnull", (one,)), Function("isnull", (other,)))
+        ):
+            if {signature(left), signature(right)} == {signature(one), signature(other)}:
+                return Equality(left, right)
+    return None
+
+
+def _forms(node: Expression, parts: tuple[_Forms, ...]) -> _Forms:
+    constant = _constant(node, parts)
+    if constant:
+        value = constant[0]
+        return _Forms(TRUE if value is True else FALSE, TRUE if value is False else FALSE, constant)
+    match node:
+        case BooleanExpr("NOT"):
+            return _Forms(parts[0].fails, parts[0].holds, ())
+        case BooleanExpr("AND"):
+            return _Forms(_joined("AND", [p.holds for p in parts]), _joined("OR", [p.fails for p in parts]), ())
+        case BooleanExpr("OR"):
+            return _Forms(_joined("OR", [p.holds for p in parts]), _joined("AND", [p.fails for p in parts]), ())
+        case Comparison():
+            return _comparison(node, parts)
+        case Function("isnull" | "isnotnull", args):
+            return _Forms(node, Function(_NULL_TESTS[node.name], args), ())
+    return _Forms(node, BooleanExpr("NOT", (node,)), ())
+
+
+def _comparison(node: Comparison, parts: tuple[_Forms, ...]) -> _Forms:
+    for (operand, forms), other in zip(
+        ((node.left, parts[0]), (node.right, parts[1])), (parts[1].constant, parts[0].constant), strict=True
+    ):
+        if _is_predicate(operand) and other and isinstance(other[0], bool):
+            is_kept = other[0] is (node.operator in ("=", "<=>"))
+            if node.operator in ("=", "!="):
+                return forms._replace(constant=()) if is_kept else _Forms(forms.fails, forms.holds, ())
+            if node.operator == "<=>":
+                return _Forms(forms.holds if is_kept else forms.fails, BooleanExpr("NOT", (node,)), ())
+    if node.operator == "<=>":
+        return _Forms(node, BooleanExpr("NOT", (node,)), ())
+    return _Forms(node, Comparison(_NEGATED[node.operator], node.left, node.right), ())
+
+
+def _is_predicate(node: Expression) -> bool:
+    return isinstance(node, BooleanExpr | Comparison) or (isinstance(node, Function) and node.name in _NULL_TESTS)
+
+
+def _joined(word: str, operands: list[Expression]) -> Expression:
+    absorbing, neutral = (FALSE, TRUE) if word == "AND" else (TRUE, FALSE)
+    flat: list[Expression] = []
+    for one in operands:
+        if one is absorbing:
+            return absorbing
+        if one is neutral:
+            continue
+        flat.extend(one.operands if isinstance(one, BooleanExpr) and one.operator == word else (one,))
+    if len(flat) < 2:
+        return flat[0] if flat else neutral
+    return BooleanExpr("AND" if word == "AND" else "OR", tuple(flat))
+
+
+def _constant(node: Expression, parts: tuple[_Forms, ...]) -> tuple[Value, ...]:
+    """The node's value as a tuple of one, or an empty one where it is not known before the run."""
+    values = [part.constant[0] for part in parts if part.constant]
+    is_known = len(values) == len(parts)
+    match node:
+        case Literal():
+            return (node.value,)
+        case BooleanExpr():
+            return _truth(node.operator, values, is_known=is_known)
+        case Comparison() if is_known:
+            return _compared(node.operator, values[0], values[1])
+        case Arithmetic() if is_known:
+            return _calculated(node.operator, values)
+        case Cast() if is_known:
+            return _converted(node, values[0])
+        case Function("isnull" | "isnotnull") if is_known:
+            return ((values[0] is None) is (node.name == "isnull"),)
+    return ()
+
+
+def _truth(word: str, values: list[Value], *, is_known: bool) -> tuple[Value, ...]:
+    absorbing = word == "OR"
+    if word != "NOT" and any(value is absorbing for value in values):
+        return (absorbing,)
+    if not is_known:
+        return ()
+    if any(value is None for value in values):
+        return (None,)
+    return (not values[0],) if word == "NOT" else (not absorbing,)
+
+
+def _compared(word: str, left: Value, right: Value) -> tuple[Value, ...]:
+    if left is None or right is None:
+        return (left is right,) if word == "<=>" else (None,)
+    if isinstance(left, str) is not isinstance(right, str) or isinstance(left, bool) is not isinstance(right, bool):
+        return ()
+    return (_COMPARE[word](left, right),)
+
+
+def _calculated(word: str, values: list[Value]) -> tuple[Value, ...]:
+    if any(value is None for value in values):
+        return (None,)
+    if not all(isinstance(value, int | float | Number) and not isinstance(value, bool) for value in values):
+        return ()
+    numbers = [Number(str(value)) for value in values]
+    if len(numbers) == 1:
+        return (-numbers[0] if word == "-" else numbers[0],) if word in "+-" else ()
+    if word not in _CALCULATE or (word == "/" and numbers[1] == 0):
+        return ()
+    try:
+        return (_CALCULATE[word](numbers[0], numbers[1]),)
+    except ArithmeticError:
+        return ()
+
+
+def _converted(node: Cast, value: Value) -> tuple[Value, ...]:
+    if value is None:
+        return (None,)
+    if isinstance(value, str):
+        return (f"{node.to} {value}",) if node.to in (DATE, TIMESTAMP) else ()
+    if isinstance(value, bool) or not isinstance(node.to, Primitive | Decimal):
+        return ()
+    is_whole = isinstance(value, int) or (isinstance(value, Number) and value == value.to_integral_value())
+    return (
+        (value,) if (is_whole and str(node.to) in ("bigint", "double", "decimal(38,0)")) or _fits(node, value) else ()
+    )
+
+
+def _fits(node: Cast, value: Value) -> bool:
+    if not isinstance(node.to, Decimal) or not isinstance(value, int | Number):
+        return False
+    number = Number(value)
+    return number == round(number, node.to.scale) and abs(number) < Number(10) ** (node.to.precision - node.to.scale)

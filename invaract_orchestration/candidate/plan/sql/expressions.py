@@ -1,0 +1,407 @@
+"""Expressions of sqlglot's tree to those of the plan. Nothing raises: what is not known keeps its operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal as Number
+from decimal import InvalidOperation
+
+from sqlglot import exp
+
+from invaract_orchestration.candidate.plan.builtin_functions import (
+    AGGREGATES,
+    BUILT_IN,
+    GENERATORS,
+    WINDOW_ONLY,
+    aggregate_name,
+)
+from invaract_orchestration.candidate.plan.expressions import (
+    UDF,
+    AggregateCall,
+    Alias,
+    Arithmetic,
+    BooleanExpr,
+    Cast,
+    ColumnReference,
+    Comparison,
+    ComparisonOperator,
+    Conditional,
+    Expression,
+    Function,
+    Literal,
+    Subquery,
+    UnknownExpression,
+    reference,
+)
+from invaract_orchestration.candidate.plan.nodes import Plan
+from invaract_orchestration.candidate.plan.sql.scope import Scope, stepped_into
+from invaract_orchestration.contract.field_types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    INT,
+    STRING,
+    Decimal,
+    FieldType,
+    TypeSyntaxError,
+    parse_type,
+)
+
+_COMPARISONS: dict[type[exp.Expr], ComparisonOperator] = {
+    exp.EQ: "=", exp.NEQ: "!=", exp.NullSafeEQ: "<=>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+}  # fmt: skip
+_ARITHMETIC: dict[type[exp.Expr], str] = {
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.IntDiv: "div", exp.Neg: "-",
+}  # fmt: skip
+_THROUGH = (exp.Paren, exp.Ordered, exp.IgnoreNulls, exp.RespectNulls, exp.PropertyEQ, exp.Kwarg)
+_NEVER_AGGREGATE = (exp.Lag, exp.Lead, exp.NthValue, exp.Grouping, exp.GroupingId, exp.CumeDist, exp.DenseRank)
+_MAX_INT = 2**31 - 1
+_MAX_BIGINT = 2**63 - 1
+
+QueryReader = Callable[[exp.Expr, Scope | None], Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """A window function of the select list, standing there as a plain column."""
+
+    item: Alias
+    partition_by: tuple[Expression, ...]
+    order_by: tuple[Expression, ...]
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads the expressions of one clause. `windows` and `generators` collect those that become nodes of their own."""
+
+    scope: Scope
+    query: QueryReader
+    windows: list[WindowCall] | None = None
+    generators: list[tuple[Expression, list[Alias]]] | None = None
+    named_windows: dict[str, exp.Window] = field(default_factory=dict)
+    _variables: list[str] = field(default_factory=list)
+    _in_aggregate: bool = False
+
+    def read(self, node: exp.Expr) -> Expression:
+        """The expression that the node says."""
+        compared = _COMPARISONS.get(type(node))
+        if compared is not None:
+            return self._comparison(compared, node)
+        counted = _ARITHMETIC.get(type(node))
+        if counted is not None:
+            return Arithmetic(counted, tuple(self.read(part) for part in _operands(node)))
+        match node:
+            case exp.Column() | exp.Dot() | exp.Identifier():
+                return self._column(node)
+            case exp.Alias() | exp.Aliases():
+                return self.read(node.this)
+            case exp.Literal() | exp.Boolean() | exp.Null():
+                return _literal(node)
+            case exp.Cast():
+                return self._cast(node)
+            case exp.And() | exp.Or():
+                word, kind = ("AND", exp.And) if isinstance(node, exp.And) else ("OR", exp.Or)
+                return BooleanExpr("AND" if word == "AND" else "OR", tuple(self.read(p) for p in _flat(node, kind)))
+            case exp.Not():
+                return BooleanExpr("NOT", (self.read(node.this),))
+            case exp.NullSafeNEQ():
+                return BooleanExpr("NOT", (Comparison("<=>", self.read(node.this), self.read(node.expression)),))
+            case exp.Is():
+                return self._is(node)
+            case exp.In():
+                return self._in(node)
+            case exp.Between():
+                return self._between(node)
+            case exp.Case() | exp.If():
+                return self._case(node)
+            case exp.Exists() if isinstance(_unwrapped(node.this), exp.Query):
+                return Subquery("exists", self.query(node.this, self.scope))
+            case exp.Subquery() | exp.Select() | exp.SetOperation():
+                return Subquery("scalar", self.query(node, self.scope))
+            case exp.Window():
+                return self._window(node)
+            case exp.Filter():
+                return self._filtered(node)
+            case exp.WithinGroup():
+                return self._within_group(node)
+        if isinstance(node, _THROUGH):
+            return self.read(node.expression if isinstance(node, exp.PropertyEQ | exp.Kwarg) else node.this)
+        return self._call(node)
+
+    def _column(self, node: exp.Expr) -> Expression:
+        if isinstance(node, exp.Dot):
+            if isinstance(node.expression, exp.Identifier):
+                return stepped_into(self.read(node.this), (node.expression.name,))
+            return self._call(node.expression)  # a function under its schema's name
+        parts = tuple(part.name for part in node.parts) if isinstance(node, exp.Column) else (node.name,)
+        if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+            return UnknownExpression("*")
+        if parts[0] in self._variables:
+            return Function("variable")
+        found = self.scope.resolve(parts, in_aggregate=self._in_aggregate)
+        if found is not None:
+            return found
+        name = ".".join(parts)
+        self.scope.session.lose("plan.unknown_column", f"column {name!r} is in none of the inputs", node)
+        return UnknownExpression(f"column {name}")
+
+    def _comparison(self, operator: ComparisonOperator, node: exp.Expr) -> Expression:
+        right = node.expression
+        if isinstance(right, exp.Any | exp.All) and isinstance(_unwrapped(right.this), exp.Query):
+            return Subquery("in", self.query(right.this, self.scope), (self.read(node.this),))
+        return Comparison(operator, self.read(node.this), self.read(right))
+
+    def _cast(self, node: exp.Cast) -> Expression:
+        child = self.read(node.this)
+        target = field_type(node.to)
+        if isinstance(child, Literal) and isinstance(child.value, int | Number) and isinstance(node, exp.TryCast):
+            return Literal(child.value, target or child.type)  # a number with a type suffix
+        return Cast(child, target, expression_type(child))
+
+    def _is(self, node: exp.Is) -> Expression:
+        tested, against = self.read(node.this), node.expression
+        if isinstance(against, exp.Null):
+            return Function("isnull", (tested,))
+        return Comparison("<=>", tested, self.read(against))
+
+    def _in(self, node: exp.In) -> Expression:
+        tested = node.this
+        operands = tuple(self.read(p) for p in (tested.expressions if isinstance(tested, exp.Tuple) else (tested,)))
+        query = node.args.get("query")
+        if query is not None:
+            return Subquery("in", self.query(query, self.scope), operands)
+        if len(operands) > 1 or not node.expressions:
+            rest = [*node.expressions, *(p for p in (node.args.get("unnest"), node.args.get("field")) if p)]
+            return Function("in", (*operands, *(self.read(one) for one in rest)))
+        arms = tuple(Comparison("=", operands[0], self.read(one)) for one in node.expressions)
+        return arms[0] if len(arms) == 1 else BooleanExpr("OR", arms)
+
+    def _between(self, node: exp.Between) -> Expression:
+        tested = self.read(node.this)
+        low = Comparison(">=", tested, self.read(node.args["low"]))
+        return BooleanExpr("AND", (low, Comparison("<=", tested, self.read(node.args["high"]))))
+
+    def _case(self, node: exp.Case | exp.If) -> Expression:
+        if isinstance(node, exp.If):
+            other = node.args.get("false")
+            pair = (self.read(node.this), self.read(node.args["true"]))
+            return Conditional((pair,), None if other is None else self.read(other))
+        tested = None if node.this is None else self.read(node.this)
+        branches = []
+        for one in node.args.get("ifs") or ():
+            condition = self.read(one.this)
+            if tested is not None:
+                condition = Comparison("=", tested, condition)
+            branches.append((condition, self.read(one.args["true"])))
+        other = node.args.get("default")
+        return Conditional(tuple(branches), None if other is None else self.read(other))
+
+    def _filtered(self, node: exp.Filter) -> Expression:
+        call = self.read(node.this)
+        was, self._in_aggregate = self._in_aggregate, True
+        condition = self.read(node.expression.this)
+        self._in_aggregate = was
+        if isinstance(call, AggregateCall):
+            return AggregateCall(call.name, call.args, call.distinct, condition)
+        return UDF(call.name, (*call.args, condition), call.is_aggregate) if isinstance(call, UDF) else call
+
+    def _within_group(self, node: exp.WithinGroup) -> Expression:
+        call = self.read(node.this)
+        ordered = tuple(self.read(one) for one in node.expression.expressions) if node.expression else ()
+        if isinstance(call, AggregateCall):
+            return AggregateCall(call.name, (*call.args, *ordered), call.distinct, call.filter)
+        return call
+
+    def _window(self, node: exp.Window) -> Expression:
+        call = self.read(node.this)
+        named = self.named_windows.get(node.alias.lower()) if node.alias else None
+        sources = [node, *([named] if named is not None else [])]
+        partition = tuple(self.read(p) for s in sources for p in s.args.get("partition_by") or ())
+        orders = [s.args["order"] for s in sources if isinstance(s.args.get("order"), exp.Order)]
+        order = tuple(self.read(one) for o in orders for one in o.expressions)
+        if self.windows is None:
+            return Function("over", (call, *partition, *order))
+        parent = node.parent
+        name = parent.alias if isinstance(parent, exp.Alias) else "window"
+        attribute = self.scope.session.attribute(name)
+        self.windows.append(WindowCall(Alias(attribute, call), partition, order))
+        return reference(attribute)
+
+    def _call(self, node: exp.Expr) -> Expression:
+        name = _function_name(node)
+        if name is None:
+            return self._unknown(node)
+        own = name in self.scope.session.own_functions
+        if isinstance(node, exp.Anonymous) and not own and name not in BUILT_IN:
+            return UDF(name, self._arguments(node))
+        if own:
+            return UDF(name, self._arguments(node))
+        if name in GENERATORS or isinstance(node, exp.UDTF):
+            return self._generator(name, node)
+        is_aggregate = isinstance(node, exp.AggFunc) or name in AGGREGATES
+        if is_aggregate and name not in WINDOW_ONLY and not isinstance(node, _NEVER_AGGREGATE):
+            return self._aggregate(name, node)
+        return Function(name, self._arguments(node))
+
+    def _aggregate(self, name: str, node: exp.Expr) -> Expression:
+        was, self._in_aggregate = self._in_aggregate, True
+        args = list(_operands(node))
+        is_distinct = len(args) > 0 and isinstance(args[0], exp.Distinct)
+        if is_distinct:
+            args = [*args[0].expressions, *args[1:]]
+        is_star = any(isinstance(a, exp.Star) for a in args) or all(isinstance(a, exp.Literal) for a in args)
+        read = () if name == "count" and is_star else tuple(self.read(one) for one in args)
+        self._in_aggregate = was
+        return AggregateCall(aggregate_name(name), read, is_distinct)
+
+    def _generator(self, name: str, node: exp.Expr) -> Expression:
+        made = Function(name, self._arguments(node))
+        if self.generators is None:
+            return made
+        names = generated_names(node, made.args)
+        items = [Alias(self.scope.session.attribute(column), made) for column in names]
+        self.generators.append((made, items))
+        return reference(items[0].attribute)
+
+    def _arguments(self, node: exp.Expr) -> tuple[Expression, ...]:
+        lambdas = [p for p in _operands(node) if isinstance(p, exp.Lambda)]
+        read = []
+        for part in _operands(node):
+            if isinstance(part, exp.Lambda):
+                bound = [v.name for v in part.expressions]
+                self._variables.extend(bound)
+                read.append(self.read(part.this))
+                del self._variables[len(self._variables) - len(bound) :]
+            elif isinstance(part, exp.Star):
+                read.extend(reference(a) for a in self.scope.star())
+            elif not isinstance(part, exp.DataType | exp.Var):
+                read.append(self.read(part))
+        return tuple(read) if read or not lambdas else ()
+
+    def _unknown(self, node: exp.Expr) -> Expression:
+        kind = type(node).__name__
+        if isinstance(node, exp.Interval):
+            return Literal(None)
+        if isinstance(node, exp.Binary | exp.Unary | exp.Bracket | exp.Tuple | exp.Predicate | exp.AtTimeZone):
+            return Function(kind.lower(), self._arguments(node))
+        self.scope.session.lose("plan.unknown_expression", f"an expression of kind {kind} is not known", node)
+        return UnknownExpression(kind, self._arguments(node))
+
+
+def generated_names(node: exp.Expr, args: tuple[Expression, ...]) -> list[str]:
+    """The columns that a generator in a select list puts out."""
+    parent = node.parent
+    if isinstance(parent, exp.Aliases):
+        return [one.name for one in parent.expressions] or ["col"]
+    if isinstance(parent, exp.Alias):
+        return [parent.alias]
+    return default_generated_names(node, args)
+
+
+def default_generated_names(node: exp.Expr, args: tuple[Expression, ...]) -> list[str]:
+    """The names that a generator gives by itself: key and value of a map, the fields of a struct, else `col`."""
+    kind = _function_name(node) or ""
+    place = ["pos"] if kind.startswith("posexplode") else []
+    type_ = expression_type(args[0]) if args else None
+    text = str(type_)
+    if text.startswith("map<"):
+        return [*place, "key", "value"]
+    element = getattr(type_, "element", None)
+    if kind.startswith("inline") and element is not None and hasattr(element, "fields"):
+        return [name for name, _ in element.fields]
+    return [*place, "col"]
+
+
+def expression_type(node: Expression) -> FieldType | None:
+    """The type of an expression, where it is plain enough to know."""
+    match node:
+        case ColumnReference() | Literal():
+            return node.type
+        case Alias():
+            return node.attribute.type
+        case Cast():
+            return node.to
+        case Comparison() | BooleanExpr() | Subquery("exists" | "in"):
+            return BOOLEAN
+        case AggregateCall("COUNT"):
+            return BIGINT
+        case AggregateCall("MIN" | "MAX" | "FIRST" | "LAST" | "ANY_VALUE", (only, *_)):
+            return expression_type(only)
+        case Subquery() if len(node.plan.output) == 1:
+            return node.plan.output[0].type
+    return None
+
+
+def field_type(node: exp.Expr) -> FieldType | None:
+    """The type that a cast names."""
+    try:
+        return parse_type(node.sql(dialect="spark"))
+    except TypeSyntaxError:
+        return None
+
+
+def _function_name(node: exp.Expr) -> str | None:
+    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc | exp.CombinedAggFunc):
+        return str(node.this).lower() if not isinstance(node.this, exp.Expr) else node.this.name.lower()
+    return node.sql_names()[0].lower() if isinstance(node, exp.Func) else None
+
+
+def _unwrapped(node: exp.Expr | None) -> exp.Expr | None:
+    while isinstance(node, exp.Paren | exp.Subquery):
+        node = node.this
+    return node
+
+
+def _operands(node: exp.Expr) -> Iterator[exp.Expr]:
+    for value in node.args.values():
+        for part in value if isinstance(value, list) else (value,):
+            if isinstance(part, exp.Expr) and not (isinstance(node, exp.Anonymous) and part is node.this):
+                yield part
+
+
+def _flat(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
+    """The operands of a chain of one connector, in order, without recursion."""
+    parts: list[exp.Expr] = []
+    stack: list[exp.Expr] = [node]
+    while stack:
+        one = stack.pop()
+        inner = _unparenthesised(one)
+        if isinstance(inner, kind):
+            stack.extend((inner.expression, inner.this))
+        else:
+            parts.append(one)
+    return parts
+
+
+def _unparenthesised(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def _literal(node: exp.Expr) -> Literal:
+    if isinstance(node, exp.Boolean):
+        return Literal(bool(node.this), BOOLEAN)
+    if isinstance(node, exp.Null):
+        return Literal(None)
+    text = str(node.this)
+    return Literal(text, STRING) if node.is_string else _number(text)
+
+
+def _number(text: str) -> Literal:
+    try:
+        value = Number(text)
+    except InvalidOperation:
+        return Literal(text)
+    if text.isdigit():
+        whole = int(text)
+        return Literal(whole, INT if whole <= _MAX_INT else BIGINT if whole <= _MAX_BIGINT else None)
+    if "e" in text.lower():
+        return Literal(value, DOUBLE)
+    _, digits, exponent = value.as_tuple()
+    scale = -exponent if isinstance(exponent, int) and exponent < 0 else 0
+    try:
+        return Literal(value, Decimal(max(len(digits), scale), scale))
+    except TypeSyntaxError:
+        return Literal(value)

@@ -1,0 +1,107 @@
+"""SQL text to sqlglot's tree, as the dialect's engine reads it.
+
+sqlglot makes a comma join of Spark a CROSS JOIN and gives a JOIN without ON the condition true: both would hide what the
+author wrote, so the parser is told to keep them apart. Its parser is recursive; a text nested too deep for Python's own
+stack is parsed and translated on a thread with a large one.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, TypeVar
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.parser import Parser
+
+from invaract_orchestration.candidate.plan.diagnostics import SqlSyntaxError
+
+T = TypeVar("T")
+COMMA = "comma"
+_DEEP_STACK = 1 << 30
+_DEEP_CALLS = 1_000_000
+_deep = threading.Lock()
+
+
+def parse_statements(sql: str, *, dialect: str, own_functions: Iterable[str] = ()) -> list[exp.Expr]:
+    """The statements of a text.
+
+    Raises:
+        SqlSyntaxError: the dialect is not known, or the text is none of it; with the place where that showed.
+    """
+    try:
+        reader = Dialect.get_or_raise(dialect)
+    except ValueError as unknown:
+        raise SqlSyntaxError(dialect=dialect, reason="no such dialect is known") from unknown
+    parser = _parser_of(type(reader), frozenset(name.upper() for name in own_functions))
+    try:
+        parsed = parser(dialect=reader).parse(reader.tokenize(sql), sql)
+    except ParseError as error:
+        first = error.errors[0] if error.errors else {}
+        reason = str(first.get("description") or "it cannot be parsed").partition("<class")[0].strip()
+        raise SqlSyntaxError(dialect=dialect, reason=reason, line=first.get("line"), column=first.get("col")) from None
+    except SqlglotError:
+        raise SqlSyntaxError(dialect=dialect, reason="it cannot be cut into words") from None
+    statements = [statement for statement in parsed if statement is not None]
+    if not statements:
+        raise SqlSyntaxError(dialect=dialect, reason="it holds no statement", line=1, column=1)
+    return statements
+
+
+def on_deep_stack(work: Callable[[], T]) -> T:
+    """What `work` gives; when it nests too deep for the stack, once more on a thread that has a larger one."""
+    try:
+        return work()
+    except RecursionError:
+        return _on_thread(work)
+
+
+def _on_thread(work: Callable[[], T]) -> T:
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+            failure.append(error)
+
+    with _deep:
+        calls, stack = sys.getrecursionlimit(), threading.stack_size(_DEEP_STACK)
+        sys.setrecursionlimit(_DEEP_CALLS)
+        try:
+            thread = threading.Thread(target=run, name="deep-plan")
+            thread.start()
+            thread.join()
+        finally:
+            threading.stack_size(stack)
+            sys.setrecursionlimit(calls)
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+@cache
+def _parser_of(dialect: type[Dialect], own_functions: frozenset[str]) -> type[Parser]:
+    base: Any = dialect.parser_class
+
+    class _AsWritten(base):  # type: ignore[misc]
+        ADD_JOIN_ON_TRUE = False
+        FUNCTIONS = {name: make for name, make in base.FUNCTIONS.items() if name not in own_functions}  # noqa: RUF012
+
+        def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+            is_comma = self._curr is not None and self._curr.text == ","
+            join: exp.Join | None = super()._parse_join(*args, **kwargs)
+            if join is not None and is_comma:
+                join.set("kind", None)
+                join.meta[COMMA] = True
+            return join
+
+        def _warn_unsupported(self) -> None:
+            """Silent: the warning would log a part of the text, which can hold a value."""
+
+    return _AsWritten

@@ -1,0 +1,225 @@
+"""Queries: set operations, VALUES, WITH, and what stands after a query (ORDER BY, LIMIT)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, Cast, Expression, Literal, reference
+from invaract_orchestration.candidate.plan.nodes import (
+    Distinct,
+    Limit,
+    Plan,
+    Project,
+    Read,
+    Sample,
+    SetOperation,
+    Sort,
+    Union,
+    UnknownPlan,
+)
+from invaract_orchestration.candidate.plan.sql.expressions import Reader, expression_type
+from invaract_orchestration.candidate.plan.sql.relations import Binding, Relations
+from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
+from invaract_orchestration.candidate.plan.sql.selects import Selects
+from invaract_orchestration.candidate.plan.type_widening import common_type
+from invaract_orchestration.contract.field_types import FieldType
+
+
+class Queries:
+    """Translates whatever stands where a query can stand."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.bindings: list[dict[str, Binding]] = [{}]
+        self.relations = Relations(session, self.query, self.bindings)
+        self._selects = Selects(session, self.query, self.relations)
+
+    def query(self, node: exp.Expr, around: Scope | None = None) -> Plan:
+        """The plan of a query; `around` is the scope of the query that holds it, whose columns it may read."""
+        with_ = node.args.get("with_")
+        if with_ is not None:
+            self.bindings.append({})
+            for one in with_.expressions:
+                self._bind(one, around, is_recursive=bool(with_.args.get("recursive")))
+        plan, scope = self._body(node, around)
+        plan = self._after(node, plan, scope)
+        if with_ is not None:
+            self.bindings.pop()
+        return plan
+
+    def bind(self, name: str, plan: Plan, columns: Sequence[str] = ()) -> None:
+        """Make the plan readable under a name, as a CTE or a view is."""
+        self.bindings[-1][name.lower()] = Binding(self._renamed(plan, columns))
+
+    def _bind(self, node: exp.Expr, around: Scope | None, *, is_recursive: bool) -> None:
+        alias = node.args.get("alias")
+        columns = [c.name for c in alias.args.get("columns") or ()] if isinstance(alias, exp.TableAlias) else []
+        body = node.this
+        if is_recursive and isinstance(body, exp.Union):
+            start = self._renamed(self.query(body.this, around), columns)
+            self.bind(node.alias, start)  # what the recursive part reads has the shape and the sources of the start
+            self.bindings[-1][node.alias.lower()].is_used = True
+            again = self.query(body.expression, around)
+            self.bind(node.alias, self._united([start, again], is_distinct=False, at=body), columns)
+            return
+        self.bind(node.alias, self.query(body, around), columns)
+
+    def _body(self, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope | None]:
+        match node:
+            case exp.Select():
+                return self._selects.select(node, around)
+            case exp.SetOperation():
+                return self._set_operation(node, around), None
+            case exp.Values():
+                return self._values(node, around), None
+            case exp.Table():
+                found = self.relations.build(exp.Select(from_=exp.From(this=node.copy())), around)
+                return found.plan, None
+            case exp.Subquery() | exp.Paren() | exp.CTE() if node.this is not None:
+                return self._nested(node, around), None
+        self.session.lose("plan.unknown_node", f"a query of kind {type(node).__name__} is not known", node)
+        return UnknownPlan(description=type(node).__name__, source_type="sql", line=line_of(node)), None
+
+    def _nested(self, node: exp.Expr, around: Scope | None) -> Plan:
+        if not isinstance(node.this, exp.Query | exp.Values | exp.Paren):
+            found = self.relations.build(exp.Select(from_=exp.From(this=node.copy())), around)
+            return found.plan
+        return self.query(node.this, around)
+
+    def _set_operation(self, node: exp.SetOperation, around: Scope | None) -> Plan:
+        """A chain of set operations is folded from its left end, so a long one needs no deep stack."""
+        chain: list[exp.SetOperation] = []
+        first: exp.Expr = node
+        while isinstance(first, exp.SetOperation) and (first is node or not _has_own_clauses(first)):
+            chain.append(first)
+            first = first.this
+        plan = self.query(first, around)
+        for one in reversed(chain):
+            plan = self._combined(one, plan, self.query(one.expression, around))
+        return plan
+
+    def _combined(self, node: exp.SetOperation, left: Plan, right: Plan) -> Plan:
+        is_distinct = bool(node.args.get("distinct"))
+        if node.args.get("by_name"):
+            left, right = self._by_name(left, right)
+        if len(left.output) != len(right.output):
+            self.session.lose("plan.set_operation_width", "the sides of a set operation differ in width", node)
+            return UnknownPlan(
+                description="set operation", source_type="sql", inputs=(left, right), columns=left.output
+            )
+        if isinstance(node, exp.Union):
+            return self._united([left, right], is_distinct=is_distinct, at=node)
+        left, right, columns = self._aligned(left, right)
+        return SetOperation(
+            operator="INTERSECT" if isinstance(node, exp.Intersect) else "EXCEPT",
+            left=left,
+            right=right,
+            columns=columns,
+            line=line_of(node.expression),
+        )
+
+    def _united(self, sides: list[Plan], *, is_distinct: bool, at: exp.Expr) -> Plan:
+        left, right, columns = self._aligned(sides[0], sides[1])
+        united = Union(branches=(left, right), columns=columns, line=line_of(at))
+        return Distinct(child=united, line=united.line) if is_distinct else united
+
+    def _aligned(self, left: Plan, right: Plan) -> tuple[Plan, Plan, tuple[Attribute, ...]]:
+        """Both sides with the types in which they meet, and the columns that they make."""
+        pairs = list(zip(left.output, right.output, strict=True))
+        types = [common_type(a.type, b.type) if a.type and b.type else a.type or b.type for a, b in pairs]
+        columns = tuple(self.session.attribute(a.name, t) for (a, _), t in zip(pairs, types, strict=True))
+        known = [bool(a.type and b.type) for a, b in pairs]
+        return self._cast_to(left, types, known), self._cast_to(right, types, known), columns
+
+    def _cast_to(self, plan: Plan, types: list[FieldType | None], known: list[bool]) -> Plan:
+        if all(not is_known or a.type == t for a, t, is_known in zip(plan.output, types, known, strict=True)):
+            return plan
+        items = []
+        for a, t, is_known in zip(plan.output, types, known, strict=True):
+            value: Expression = reference(a)
+            is_changed = is_known and a.type != t
+            attribute = self.session.attribute(a.name, t) if is_changed else a
+            items.append(Alias(attribute, Cast(value, t, a.type) if is_changed else value))
+        return Project(child=plan, items=tuple(items), line=plan.line)
+
+    def _by_name(self, left: Plan, right: Plan) -> tuple[Plan, Plan]:
+        names = list({a.name.lower(): a.name for a in (*left.output, *right.output)}.values())
+
+        def ordered(plan: Plan) -> Plan:
+            own = {a.name.lower(): a for a in reversed(plan.output)}
+            items = tuple(
+                Alias(own[n.lower()], reference(own[n.lower()]))
+                if n.lower() in own
+                else Alias(self.session.attribute(n), Literal(None))
+                for n in names
+            )
+            return Project(child=plan, items=items, line=plan.line)
+
+        return ordered(left), ordered(right)
+
+    def _values(self, node: exp.Values, around: Scope | None) -> Plan:
+        rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
+        reader = Reader(Scope(self.session, parent=around), self.query)
+        cells = [[reader.read(cell) for cell in row] for row in rows]
+        columns = []
+        for at in range(max((len(row) for row in cells), default=0)):
+            types = [expression_type(row[at]) for row in cells if at < len(row)]
+            columns.append(self.session.attribute(f"col{at + 1}", _met([t for t in types if t is not None])))
+        return Read(dataset="(values)", columns=tuple(columns), inline=True, rows=len(rows), line=line_of(node))
+
+    def _after(self, node: exp.Expr, plan: Plan, scope: Scope | None) -> Plan:
+        if isinstance(node, exp.Subquery | exp.SetOperation | exp.Table) or scope is None:
+            scope = Scope(self.session, [Relation((), plan.output)])
+        reader = Reader(scope, self.query)
+        for clause in ("order", "sort", "cluster", "distribute"):
+            sorted_by = node.args.get(clause)
+            if sorted_by is not None:
+                keys = tuple(self._sort_key(one, plan, reader) for one in sorted_by.expressions)
+                plan = Sort(child=plan, keys=keys, line=line_of(sorted_by))
+        if isinstance(node, exp.Subquery) and node.args.get("sample") is not None and node.parent is None:
+            plan = Sample(child=plan)
+        for clause in ("limit", "offset"):
+            cut = node.args.get(clause)
+            if cut is not None:
+                plan = Limit(child=plan, count=_count(cut), line=line_of(cut))
+        return plan
+
+    @staticmethod
+    def _sort_key(node: exp.Expr, plan: Plan, reader: Reader) -> Expression:
+        inner = node.this if isinstance(node, exp.Ordered) else node
+        if isinstance(inner, exp.Literal) and str(inner.this).isdigit() and 1 <= int(inner.this) <= len(plan.output):
+            return reference(plan.output[int(inner.this) - 1])
+        return reader.read(inner)
+
+    def _renamed(self, plan: Plan, names: Sequence[str]) -> Plan:
+        if not names:
+            return plan
+        made = renewed(plan, self.session)
+        kept = [*names, *(a.name for a in made.output[len(names) :])]
+        items = tuple(
+            Alias(Attribute(item.attribute.id, name, item.attribute.type), item.expression)
+            for item, name in zip(made.items, kept, strict=False)
+        )
+        return Project(child=plan, items=items, line=plan.line)
+
+
+def _has_own_clauses(node: exp.Expr) -> bool:
+    return any(
+        node.args.get(clause) for clause in ("with_", "order", "limit", "offset", "sort", "cluster", "distribute")
+    )
+
+
+def _count(node: exp.Expr) -> int | None:
+    value = node.args.get("expression") or node.args.get("count")
+    if isinstance(node, exp.Offset) or not isinstance(value, exp.Literal) or not str(value.this).isdigit():
+        return None
+    return int(value.this)
+
+
+def _met(types: list[FieldType]) -> FieldType | None:
+    met = types[0] if types else None
+    for one in types[1:]:
+        met = None if met is None else common_type(met, one)
+    return met

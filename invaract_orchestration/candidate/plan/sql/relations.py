@@ -1,0 +1,319 @@
+"""FROM: tables, subqueries, joins, laterals, samples and pivots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+from invaract_orchestration.candidate.plan.expressions import (
+    Alias,
+    Attribute,
+    Comparison,
+    Expression,
+    Function,
+    all_of,
+    reference,
+)
+from invaract_orchestration.candidate.plan.nodes import (
+    Filter,
+    Generate,
+    Join,
+    JoinKind,
+    Plan,
+    Project,
+    Read,
+    Sample,
+    UnknownPlan,
+)
+from invaract_orchestration.candidate.plan.sql.expressions import (
+    QueryReader,
+    Reader,
+    default_generated_names,
+    expression_type,
+)
+from invaract_orchestration.candidate.plan.sql.parse import COMMA
+from invaract_orchestration.candidate.plan.sql.pivots import pivoted
+from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
+
+
+@dataclass(slots=True)
+class Binding:
+    """A named query (a CTE or view): each use after the first gets new column ids."""
+
+    plan: Plan
+    is_used: bool = False
+
+    def use(self, session: Session) -> Plan:
+        """The plan, for one more place that reads it."""
+        if not self.is_used:
+            self.is_used = True
+            return self.plan
+        return renewed(self.plan, session)
+
+
+@dataclass(slots=True)
+class From:
+    """The plan under construction, with the names that it offers."""
+
+    plan: Plan
+    scope: Scope
+
+
+class Relations:
+    """Builds the plan of a FROM clause."""
+
+    def __init__(self, session: Session, query: QueryReader, bindings: list[dict[str, Binding]]) -> None:
+        self._session = session
+        self._query = query
+        self._bindings = bindings
+
+    def build(self, node: exp.Expr, around: Scope | None) -> From:
+        """The FROM of a SELECT; without one, a single row."""
+        source = node.args.get("from_")
+        if source is None:
+            row = Read(dataset="(one row)", columns=(), inline=True, rows=1, line=line_of(node))
+            found = From(row, Scope(self._session, parent=around))
+        else:
+            found = self._chain(source.this, list(node.args.get("joins") or ()), around)
+        for lateral in node.args.get("laterals") or ():
+            self._generated(found, lateral)
+        return found
+
+    def _chain(self, first: exp.Expr, joins: list[exp.Join], around: Scope | None) -> From:
+        found = From(*self._factor(first, around))
+        parser = Dialect.get_or_raise(self._session.dialect).parser_class
+        if parser.JOINS_HAVE_EQUAL_PRECEDENCE or not any(_is_comma(join) for join in joins):
+            for join in joins:
+                self._join(found, join)
+            return found
+        at = next((n for n, join in enumerate(joins) if _is_comma(join)), len(joins))
+        for join in joins[:at]:
+            self._join(found, join)
+        while at < len(joins):  # here a comma binds weaker than JOIN: what follows it is joined first
+            end = next((n for n in range(at + 1, len(joins)) if _is_comma(joins[n])), len(joins))
+            self._join(found, joins[at], list(joins[at + 1 : end]))
+            at = end
+        return found
+
+    def _join(self, found: From, join: exp.Join, inner: list[exp.Join] | None = None) -> None:
+        factor = join.this
+        if isinstance(factor, exp.Lateral) and not isinstance(factor.this, exp.Subquery | exp.Select):
+            self._generated(found, factor)
+            self._restrict(found, join)
+            return
+        if isinstance(factor, exp.Unnest) or _is_table_generator(factor):
+            self._generated(found, factor)
+            self._restrict(found, join)
+            return
+        is_lateral = isinstance(factor, exp.Lateral)
+        if is_lateral:
+            around = Scope(
+                self._session, list(found.scope.relations), dict(found.scope.merged), parent=found.scope.parent
+            )
+            right, names = self._factor(factor, around)
+        elif inner:
+            chained = self._chain(factor, inner, found.scope.parent)
+            right, names = chained.plan, chained.scope
+        else:
+            right, names = self._factor(factor, found.scope.parent)
+        kind = _kind(join)
+        if isinstance(factor, exp.Lateral) and factor.args.get("cross_apply") is False:
+            kind = "left"
+        self._combine(found, right, names, join, kind, is_lateral=is_lateral)
+
+    def _combine(
+        self, found: From, right: Plan, names: Scope, join: exp.Join, kind: JoinKind, *, is_lateral: bool
+    ) -> None:
+        left_names = [a.name for a in found.scope.star()]
+        shared = [i.name for i in join.args.get("using") or ()]
+        if (join.args.get("method") or "").upper() == "NATURAL":
+            offered = {a.name.lower() for a in names.star()}
+            shared = [name for name in left_names if name.lower() in offered]
+        pairs = [(found.scope.resolve((name,)), names.resolve((name,)), name) for name in shared]
+        equal: list[Expression] = [Comparison("=", a, b) for a, b, _ in pairs if a is not None and b is not None]
+        before = dict(found.scope.merged)
+        found.scope.relations.extend(names.relations)
+        found.scope.hidden |= names.hidden
+        found.scope.merged = {**names.merged, **before}
+        for part in (join.args.get("on"), join.args.get("match_condition")):
+            if part is not None:
+                equal.append(self._reader(found.scope).read(part))
+        found.plan = Join(
+            left=found.plan,
+            right=right,
+            kind=kind,
+            condition=all_of(equal),
+            lateral=is_lateral,
+            line=line_of(join.this),
+        )
+        if kind in ("semi", "anti"):
+            gone = {id(relation) for relation in names.relations}
+            found.scope.relations = [r for r in found.scope.relations if id(r) not in gone]
+            found.scope.merged = before
+            return
+        self._merge(found, pairs, kind)
+
+    def _merge(
+        self, found: From, pairs: list[tuple[Expression | None, Expression | None, str]], kind: JoinKind
+    ) -> None:
+        """The one column that USING and NATURAL leave of each pair."""
+        made: list[Alias] = []
+        for left, right, name in pairs:
+            sides = [found_id for one in (left, right) if (found_id := _id_of(one)) is not None]
+            if len(sides) != 2 or left is None or right is None:
+                continue
+            column = right if kind == "right" else left
+            merged = Attribute(sides[kind == "right"], name, expression_type(column))
+            if kind == "full":
+                merged = self._session.attribute(name, expression_type(left))
+                made.append(Alias(merged, Function("coalesce", (left, right))))
+            found.scope.merged[name.lower()] = merged
+            found.scope.hidden.update(sides)
+        if made:
+            passed_on = tuple(Alias(a, reference(a)) for a in found.plan.output)
+            found.plan = Project(child=found.plan, items=(*made, *passed_on), line=found.plan.line)
+
+    def _restrict(self, found: From, join: exp.Join) -> None:
+        condition = join.args.get("on")
+        if condition is not None and not (isinstance(condition, exp.Boolean) and condition.this):
+            found.plan = Filter(child=found.plan, condition=self._reader(found.scope).read(condition))
+
+    def _generated(self, found: From, node: exp.Expr) -> None:
+        """explode and its like: rows out of a value of each row, no join."""
+        inner = node.this if isinstance(node, exp.Lateral | exp.Table) else node
+        made = self._reader(found.scope).read(inner)
+        names, qualifier = _alias_of(node)
+        args = made.args if isinstance(made, Function) else ()
+        if not names:
+            names = default_generated_names(inner, args)
+        columns = tuple(self._session.attribute(name) for name in names)
+        found.plan = Generate(child=found.plan, generator=made, columns=columns, line=line_of(node))
+        found.scope.relations.append(Relation(qualifier, columns))
+
+    def _factor(self, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
+        if isinstance(node, exp.Table) and not _is_function(node):
+            plan, scope = self._table(node, around)
+        elif isinstance(node, exp.Subquery | exp.Paren) and not isinstance(node.this, exp.Query):
+            chained = self._chain(node.this, list(node.args.get("joins") or ()), around)
+            plan, scope = self._aliased(chained.plan, chained.scope, node)
+        elif isinstance(node, exp.Lateral):
+            plan, scope = self._named(self._query(node.this, around), node, around)
+        elif isinstance(node, exp.Query | exp.Values):
+            plan, scope = self._named(self._query(node, around), node, around)
+        elif isinstance(node, exp.Unnest | exp.Table):
+            plan, scope = self._function(node, around)
+        else:
+            plan, scope = self._unknown(node, around)
+        if node.args.get("sample") is not None:
+            plan = Sample(child=plan, line=plan.line)
+        for pivot in node.args.get("pivots") or ():
+            plan, columns = pivoted(pivot, plan, self._reader(scope))
+            _, qualifier = _alias_of(pivot)
+            scope = Scope(self._session, [Relation(qualifier, columns)], parent=around)
+        joins = list(node.args.get("joins") or ())
+        if joins and isinstance(node, exp.Table | exp.Query):
+            found = From(plan, scope)
+            for join in joins:
+                self._join(found, join)
+            plan, scope = found.plan, found.scope
+        return plan, scope
+
+    def _table(self, node: exp.Table, around: Scope | None) -> tuple[Plan, Scope]:
+        parts = tuple(part.name for part in node.parts)
+        names, alias = _alias_of(node)
+        bound = self._bound(parts)
+        open_table = None
+        if bound is not None:
+            plan: Plan = bound
+        else:
+            is_path = len(parts) > 1 and "/" in parts[-1]
+            where = (parts[-1],) if is_path else parts
+            plan, open_table = self._session.read(where, at=node, format_=parts[-2] if is_path else None)
+        qualifier = alias or tuple(part.lower() for part in parts)
+        plan = self._renamed(plan, names)
+        relation = Relation(qualifier, plan.output, open_table)
+        return plan, Scope(self._session, [relation], parent=around)
+
+    def _bound(self, parts: tuple[str, ...]) -> Plan | None:
+        if len(parts) != 1:
+            return None
+        for level in reversed(self._bindings):
+            if parts[0].lower() in level:
+                return level[parts[0].lower()].use(self._session)
+        return None
+
+    def _named(self, plan: Plan, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
+        names, qualifier = _alias_of(node)
+        plan = self._renamed(plan, names)
+        return plan, Scope(self._session, [Relation(qualifier, plan.output)], parent=around)
+
+    def _aliased(self, plan: Plan, scope: Scope, node: exp.Expr) -> tuple[Plan, Scope]:
+        _, qualifier = _alias_of(node)
+        if not qualifier:
+            return plan, scope
+        return plan, Scope(self._session, [Relation(qualifier, tuple(scope.star()))], parent=scope.parent)
+
+    def _renamed(self, plan: Plan, names: list[str]) -> Plan:
+        if not names:
+            return plan
+        kept = list(names) + [a.name for a in plan.output[len(names) :]]
+        items = tuple(
+            Alias(self._session.attribute(name, a.type), reference(a))
+            for name, a in zip(kept, plan.output, strict=False)
+        )
+        return Project(child=plan, items=items, line=plan.line)
+
+    def _function(self, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
+        """A table function as a source of its own: the rows come from its arguments alone."""
+        row = Read(dataset="(one row)", columns=(), inline=True, rows=1, line=line_of(node))
+        found = From(row, Scope(self._session, parent=around))
+        self._generated(found, node)
+        return found.plan, found.scope
+
+    def _unknown(self, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
+        kind = type(node).__name__
+        self._session.lose("plan.unknown_node", f"a source of kind {kind} is not known", node)
+        plan = UnknownPlan(description=kind, source_type="sql", line=line_of(node))
+        return plan, Scope(self._session, [Relation((), ())], parent=around)
+
+    def _reader(self, scope: Scope) -> Reader:
+        return Reader(scope, self._query)
+
+
+def _is_comma(join: exp.Join) -> bool:
+    return bool(join._meta and join.meta.get(COMMA))
+
+
+def _is_function(node: exp.Table) -> bool:
+    return isinstance(node.this, exp.Func)
+
+
+def _is_table_generator(node: exp.Expr) -> bool:
+    """A table function that reads the tables before it."""
+    return isinstance(node, exp.Table) and _is_function(node) and node.this.find(exp.Column) is not None
+
+
+def _kind(join: exp.Join) -> JoinKind:
+    kind = (join.args.get("kind") or "").upper()
+    side = (join.args.get("side") or "").upper()
+    if kind in ("SEMI", "ANTI", "CROSS"):
+        return "semi" if kind == "SEMI" else "anti" if kind == "ANTI" else "cross"
+    if side in ("LEFT", "RIGHT", "FULL"):
+        return "left" if side == "LEFT" else "right" if side == "RIGHT" else "full"
+    return "full" if kind == "OUTER" else "inner"
+
+
+def _alias_of(node: exp.Expr) -> tuple[list[str], tuple[str, ...]]:
+    alias = node.args.get("alias")
+    if not isinstance(alias, exp.TableAlias):
+        name = alias.name if isinstance(alias, exp.Expr) else alias
+        return [], ((str(name).lower(),) if name else ())
+    columns = [getattr(c, "name", "") for c in alias.args.get("columns") or ()]
+    return columns, ((alias.name.lower(),) if alias.this is not None else ())
+
+
+def _id_of(expression: Expression | None) -> int | None:
+    identity = getattr(expression, "id", None)
+    return identity if isinstance(identity, int) else None

@@ -1,0 +1,51 @@
+"""The entry: SQL text and the schemas of its inputs to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from invaract_orchestration.candidate.plan.diagnostics import Translation
+from invaract_orchestration.candidate.plan.sql.parse import on_deep_stack, parse_statements
+from invaract_orchestration.candidate.plan.sql.queries import Queries
+from invaract_orchestration.candidate.plan.sql.scope import Session
+from invaract_orchestration.candidate.plan.sql.statements import Statements
+from invaract_orchestration.contract.field_types import FieldType, Struct
+
+_MOST_PASSES = 6
+
+
+def translate_sql(
+    sql: str,
+    schemas: Mapping[str, Struct],
+    *,
+    dialect: str = "spark",
+    functions: Mapping[str, FieldType] | Iterable[str] = frozenset(),
+) -> Translation:
+    """The plan of a SQL text. Of several statements the last one is the plan; views before it can be read.
+
+    `schemas` are the inputs by name (full, or its last parts); a table that is not among them is read with the columns that the
+    text names. `functions` are the user's own, whatever built-in has their name. What is not understood becomes an
+    unknown node or expression, with a diagnostic.
+
+    Raises:
+        SqlSyntaxError: the text is not SQL of that dialect.
+    """
+    own = frozenset(name.lower() for name in functions)
+    tables = {name: tuple(schema.fields) for name, schema in schemas.items()}
+
+    def work() -> Translation:
+        statements = parse_statements(sql, dialect=dialect, own_functions=own)
+        assumed: dict[str, tuple[str, ...]] = {}
+        for _ in range(_MOST_PASSES):
+            session = Session(dialect, tables, own, assumed)
+            plan = Statements(Queries(session)).translate(statements)
+            wanted = {
+                name: (*assumed.get(name, ()), *(c for c in columns if c not in assumed.get(name, ())))
+                for name, columns in session.wanted.items()
+            }
+            if wanted == assumed:
+                break
+            assumed = wanted
+        return Translation(plan=plan, diagnostics=tuple(dict.fromkeys(session.diagnostics)))
+
+    return on_deep_stack(work)
