@@ -82,7 +82,8 @@ def check_headers(contract: Contract, headers: Sequence[FileHeader]) -> tuple[Ch
     seen: dict[Hashable, tuple[Finding, ...]] = {}
     findings = []
     for header in headers:  # most files of a batch have one header: it is compared once
-        same = (header.names, header.problems, header.file.partition, header.file.folder_columns)
+        folders = tuple(name for name, _ in header.file.partition)
+        same = (header.names, header.problems, folders, header.file.folder_columns)
         if same not in seen:
             seen[same] = find_differences(expected, header)
         findings.append((header, seen[same]))

@@ -1,0 +1,75 @@
+"""How a found type differs from the one that the contract names, and which differences a policy may let through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from invaract_orchestration.contract.field_types import (
+    DOUBLE,
+    FLOAT,
+    INTEGERS,
+    Array,
+    Decimal,
+    FieldType,
+    Map,
+    Primitive,
+    Struct,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDifference:
+    """One difference at a path such as `addr.zip`, `items.element` or `prices.value`; missing and extra are fields of a struct.
+
+    `is_same_family` says whether the found type's values can be carried over value by value without loss.
+    """
+
+    kind: Literal["type", "order", "missing", "extra"]
+    path: str
+    expected: str = ""
+    found: str = ""
+    is_same_family: bool = False
+
+
+def type_differences(path: str, expected: FieldType, found: FieldType | str) -> Iterator[TypeDifference]:
+    """Every difference below a column, outermost first; none when the types are equal. A native type's name differs always."""
+    match expected, found:
+        case Struct(wanted), Struct(present):
+            yield from _struct_differences(path, dict(wanted), dict(present))
+        case Array(wanted_element), Array(element):
+            yield from type_differences(f"{path}.element", wanted_element, element)
+        case Map(wanted_key, wanted_value), Map(key, value):
+            yield from type_differences(f"{path}.key", wanted_key, key)
+            yield from type_differences(f"{path}.value", wanted_value, value)
+        case _ if expected != found:
+            yield TypeDifference("type", path, str(expected), str(found), _is_same_family(expected, found))
+
+
+def _struct_differences(
+    path: str, wanted: dict[str, FieldType], present: dict[str, FieldType]
+) -> Iterator[TypeDifference]:
+    for name in present:
+        if name not in wanted:
+            yield TypeDifference("extra", f"{path}.{name}", found=str(present[name]))
+    for name, type_ in wanted.items():
+        if name in present:
+            yield from type_differences(f"{path}.{name}", type_, present[name])
+        else:
+            yield TypeDifference("missing", f"{path}.{name}", expected=str(type_))
+    common = [name for name in wanted if name in present]
+    found = [name for name in present if name in wanted]
+    if common != found:
+        yield TypeDifference("order", path, ", ".join(common), ", ".join(found), is_same_family=True)
+
+
+def _is_same_family(expected: FieldType, found: FieldType | str) -> bool:
+    match expected, found:
+        case Primitive(), Primitive():
+            return (expected in INTEGERS and found in INTEGERS) or (expected == DOUBLE and found == FLOAT)
+        case Decimal(), Decimal():
+            return True
+        case Decimal(), Primitive():
+            return found in INTEGERS
+    return False
