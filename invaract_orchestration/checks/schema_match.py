@@ -1,7 +1,7 @@
-"""Does what was read have the fields and types that the contract names? For typed sources, and for the keys of JSON records.
+"""Does what was read have the fields and types that the contract names? For typed sources, and for keys of JSON records.
 
-Names are compared exactly, types to the last nested field, the order of columns not at all. A column that is not there is
-missing: it is never taken for one whose values are null.
+Names are compared exactly, types to the last nested field, the order of columns not at all. A column that is not there
+is missing: it is never taken for one whose values are null.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ _LONGEST_TYPE = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedColumn:
-    """A column as it was found. `type` is null where the source has no types (JSON, folder names), and the native name of a type
-    that a contract cannot name; `nullable` is null where not known; `rows` is how many JSON records have the key.
+    """A column as it was found.
+
+    `type` is null where the source has no types (JSON, folder names), and the native name of a type that a contract
+    cannot name. `nullable` is null where not known. `rows` is how many JSON records have the key, null elsewhere.
     """
 
     name: str
@@ -45,9 +47,9 @@ class ObservedColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedSchema:
-    """The columns of one file, table or frame. `place` names it in messages; `records` is how many there are, where known.
+    """The columns of one file, table or frame; `place` names it in messages.
 
-    A JSON file without a record shows no key, so nothing can be missing in it.
+    `records` is how many records a JSON file has, null elsewhere: a file without one shows no key, and misses none.
     """
 
     place: str
@@ -85,7 +87,7 @@ class _Difference:
 
 
 def check_schema(contract: Contract, observed: Sequence[ObservedSchema]) -> tuple[CheckResult, ...]:
-    """One kept result when every file has the schema of the contract, else one broken result for each kind of difference.
+    """One kept result when every source has the contract's schema, else one broken result for each kind of difference.
 
     Nothing observed, or no field to compare with, is unverifiable.
     """
@@ -147,10 +149,8 @@ class _Comparison:
                 case (known, "case") if known in missing:
                     yield _Difference("case", f"{quoted(name)} where {quoted(known)} is expected")
                 case (known, "whitespace" | "look_alike"):
-                    points = code_points(name) or f"blanks or quotes around it; expected {quoted(known)}"
-                    yield _Difference(
-                        "unexpected_field", f"{quoted(name)}, which looks like {quoted(known)} ({points})"
-                    )
+                    why = code_points(name) or "blanks or quotes around it"
+                    yield _Difference("unexpected_field", f"{quoted(name)}, which looks like {quoted(known)} ({why})")
                 case None if self.contract.schema_policy.extra_fields == "reject":
                     is_hidden = (is_doubtful or column.type is None) and is_value_like(name)
                     text = "a name that looks like a value (not shown)" if is_hidden else quoted(name)
@@ -211,7 +211,7 @@ def _broken(
         stage="schema",
         outcome="broken",
         expected=f"{expected}: {_columns(contract)}",
-        found=by_place(said, len(observed)),
+        found=by_place(said, len(observed), "source"),
         evidence=_evidence(observed),
         hint=hint,
         place=shown(said[0][0], LONGEST_PLACE),
@@ -223,7 +223,7 @@ def _result(
 ) -> CheckResult:
     known = {field.name for field in contract.fields}
     ignored = {column.name for schema in observed for column in schema.columns} - known
-    found = f"as agreed in {counted(len(observed), 'place')}"
+    found = f"as agreed in {counted(len(observed), 'source')}"
     if ignored:
         found += f"; {counted(len(ignored), 'other field')} ignored"
     absent = [name for name in known if any(name not in {c.name for c in s.columns} for s in observed)]

@@ -21,8 +21,9 @@ from invaract_orchestration.contract.field_types import (
 
 @dataclass(frozen=True, slots=True)
 class TypeDifference:
-    """One difference at a path such as `addr.zip`, `items.element` or `prices.value`; missing and extra are fields of a struct.
+    """One difference at a path such as `addr.zip`, `items.element` or `prices.value`.
 
+    Missing and extra are fields of a struct; those of a struct in an array or map stand right below it (`items.zip`).
     `is_same_family` says whether the found type's values can be carried over value by value without loss.
     """
 
@@ -34,17 +35,21 @@ class TypeDifference:
 
 
 def type_differences(path: str, expected: FieldType, found: FieldType | str) -> Iterator[TypeDifference]:
-    """Every difference below a column, outermost first; none when the types are equal. A native type's name differs always."""
+    """Every difference below a column, outermost first; none when the types are equal. A native name always differs."""
     match expected, found:
         case Struct(wanted), Struct(present):
             yield from _struct_differences(path, dict(wanted), dict(present))
         case Array(wanted_element), Array(element):
-            yield from type_differences(f"{path}.element", wanted_element, element)
+            yield from type_differences(_inner(path, "element", element), wanted_element, element)
         case Map(wanted_key, wanted_value), Map(key, value):
             yield from type_differences(f"{path}.key", wanted_key, key)
-            yield from type_differences(f"{path}.value", wanted_value, value)
+            yield from type_differences(_inner(path, "value", value), wanted_value, value)
         case _ if expected != found:
             yield TypeDifference("type", path, str(expected), str(found), _is_same_family(expected, found))
+
+
+def _inner(path: str, part: str, found: FieldType) -> str:
+    return path if isinstance(found, Struct) else f"{path}.{part}"
 
 
 def _struct_differences(
