@@ -1,0 +1,97 @@
+"""The candidate: the rows to publish, materialised once and bound by a digest. And where the other rows went."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from invaract_orchestration.contract.field_types import FieldType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnStatistics:
+    """What the writer knows of one column of one file. Bounds are texts of values, null where not known or not exact."""
+
+    nulls: int
+    minimum: str | None = None
+    maximum: str | None = None
+    has_nan: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateFile:
+    """One Parquet file: its path, size in bytes, rows, SHA-256 of its content, partition values and statistics by column.
+
+    The statistics are in memory only: they hold values, so no part of them is ever recorded.
+    """
+
+    path: str
+    size: int
+    rows: int
+    digest: str
+    partition: tuple[tuple[str, str | None], ...] = ()
+    statistics: Mapping[str, ColumnStatistics] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """The materialised rows: names as the target spells them, types, files and the digest over all of it."""
+
+    location: str
+    columns: tuple[tuple[str, FieldType], ...]
+    spelled: Mapping[str, str]
+    """Field name to the target's spelling of it."""
+    files: tuple[CandidateFile, ...]
+    digest: str
+
+    @property
+    def rows(self) -> int:
+        """Rows over all files."""
+        return sum(f.rows for f in self.files)
+
+    @property
+    def size(self) -> int:
+        """Bytes over all files."""
+        return sum(f.size for f in self.files)
+
+
+def candidate_digest(columns: tuple[tuple[str, FieldType], ...], files: tuple[CandidateFile, ...]) -> str:
+    """A digest over names, types and the contents of all files; file names and their order do not matter."""
+    body = {
+        "columns": [[name, str(type_)] for name, type_ in columns],
+        "files": sorted([f.digest, f.rows, f.size, list(map(list, f.partition))] for f in files),
+    }
+    return "sha256:" + hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How a row check did: rows looked at, rows that failed, rows it could not be asked of, rows without a value."""
+
+    rows: int
+    failed: int = 0
+    undecided: int = 0
+    nulls: int | None = None
+    evidence: str = "scan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingRows:
+    """Rows that broke a row check, kept in a file of the candidate's restricted place with their original text."""
+
+    location: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Materialised:
+    """What writing the candidate gave. `read` = candidate rows + `set_aside`; failing rows may also still be in the candidate."""
+
+    candidate: Candidate
+    read: int
+    tallies: Mapping[str, Tally]
+    failing: FailingRows | None
+    set_aside: int
+    """Rows that are not in the candidate because they failed."""

@@ -1,0 +1,42 @@
+"""The table that a candidate is meant for, as it was when it was looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from invaract_orchestration.contract.field_types import FieldType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetColumn:
+    """A column of the target. `type` is a text where it has no field type; `is_generated` covers identity columns too."""
+
+    name: str
+    type: FieldType | str
+    nullable: bool
+    is_generated: bool = False
+    has_default: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetState:
+    """One version of the target. A table that does not exist yet has version null and no columns."""
+
+    location: str
+    version: int | None
+    columns: tuple[TargetColumn, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    constraints: Mapping[str, str] = field(default_factory=dict)
+    """Name to Spark SQL condition of the table's own CHECK constraints."""
+    rewrite_reasons: tuple[str, ...] = ()
+    """Features of the table that forbid promoting files as they are."""
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a table at all."""
+        return self.version is not None
+
+    def column(self, name: str) -> TargetColumn | None:
+        """The column of that name in any letter case, as Delta resolves names."""
+        return next((c for c in self.columns if c.name.lower() == name.lower()), None)

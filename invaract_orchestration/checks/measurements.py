@@ -1,0 +1,53 @@
+"""The port that counts: the engine measures, the checks judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from invaract_orchestration.candidate.candidate import Candidate
+from invaract_orchestration.contract.model import Contract, DatasetRule, Key
+from invaract_orchestration.candidate.target import TargetState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyCount:
+    """Rows of the candidate by what their key says. `evidence` is `statistics`, `scan` or `key pass`."""
+
+    rows: int
+    null_rows: int
+    duplicate_rows: int
+    """Rows whose key another row of the candidate has too."""
+    duplicate_keys: int
+    in_target: int
+    """Rows whose key the target has already; only counted for keys across the target."""
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetFact:
+    """What was measured for a dataset rule. `value` is a count or a share; for a query `is_within` says what its number did,
+    null where the query gave null. Never a value of the data."""
+
+    value: float | None
+    is_within: bool | None = None
+    sample: str | None = None
+
+
+class Measurer(Protocol):
+    """Counts on a candidate. A measurement that cannot be made raises GateError; it is never zero."""
+
+    def count_key(self, contract: Contract, candidate: Candidate, key: Key, target: TargetState | None) -> KeyCount:
+        """Count nulls, duplicates, and with a target the keys that it holds already."""
+
+    def measure_dataset(
+        self, contract: Contract, candidate: Candidate, rule: DatasetRule, target: TargetState | None, now: datetime
+    ) -> DatasetFact:
+        """Measure one dataset rule."""
+
+    def count_violations(
+        self, candidate: Candidate, conditions: Sequence[str], now: datetime
+    ) -> Sequence[int]:
+        """For each Spark SQL condition the rows for which it is not true, in one scan."""

@@ -1,0 +1,262 @@
+"""Committing a candidate to a Delta table: a compare-and-swap on the version that the verdict was given for.
+
+deltalake does not compare and swap by itself: every commit here is made with no retries on a handle of that very version, after
+the transaction id was looked up on the same handle. After an error the log is read again, since an exception does not mean
+that nothing landed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake.exceptions import CommitFailedError
+from deltalake.transaction import AddAction, RemoveAction
+
+from invaract_orchestration.candidate.candidate import Candidate, CandidateFile
+from invaract_orchestration.contract.field_types import BIGINT, BOOLEAN, DATE, INT, SMALLINT, STRING, TINYINT
+from invaract_orchestration.engines.delta.inspect import find_publication
+from invaract_orchestration.engines.delta.schema_changes import prepare_table
+from invaract_orchestration.engines.delta.spark_text import delta_predicate
+from invaract_orchestration.errors import (
+    EngineFailure, GateError, NotSupported, OutcomeUnknown, PublishConflict, TargetRefused,
+)  # fmt: skip
+from invaract_orchestration.publish.intent import Published, PublishIntent
+
+_PLAIN_PARTITIONS = (STRING, INT, BIGINT, SMALLINT, TINYINT, DATE, BOOLEAN)
+"""Types whose partition values are the same text for DuckDB and for Delta."""
+
+
+def publish_candidate(intent: PublishIntent) -> Published:
+    """See `Publisher.publish`."""
+    location = intent.target.location
+    found = find_publication(location, intent.submission_id)
+    if found is not None:
+        return found
+    table, notes = prepare_table(intent)
+    why_not = rewrite_reason(intent, table)
+    commit = _promote if why_not is None else _rewriting(intent)
+    method = "promoted" if why_not is None else f"rewritten: {why_not}"
+    return _committed(intent, table, lambda: commit(intent, table, _properties(intent, method)), method, notes)
+
+
+def rewrite_reason(intent: PublishIntent, table: DeltaTable) -> str | None:
+    """Why the candidate's files cannot become the table's own, none when they can."""
+    if intent.publish.mode in ("merge", "replace_where"):
+        return f"mode {intent.publish.mode}"
+    if intent.target.rewrite_reasons:
+        return "; ".join(intent.target.rewrite_reasons)
+    partitions = tuple(table.metadata().partition_columns)
+    types = dict(intent.candidate.columns)
+    if any(types.get(p) not in _PLAIN_PARTITIONS for p in partitions):
+        return "a partition column's type"
+    if any(tuple(k for k, _ in f.partition) != partitions for f in intent.candidate.files if f.rows):
+        return "the candidate is not laid out by the table's partitions"
+    return None
+
+
+def _committed(
+    intent: PublishIntent, table: DeltaTable, commit: Callable[[], dict[str, int | None]], method: str,
+    notes: tuple[str, ...],
+) -> Published:  # fmt: skip
+    """Run the commit and read back what the log says of it."""
+    before = table.version()
+    failure: Exception | None = None
+    counts: dict[str, int | None] = {}
+    try:
+        counts = commit()
+    except Exception as error:  # noqa: BLE001  # whatever it was, the log says whether it landed
+        failure = error
+    try:
+        found = find_publication(intent.target.location, intent.submission_id)
+    except GateError:
+        raise OutcomeUnknown(
+            "the target cannot be read back, so whether the commit landed is not known",
+            hint="run `invaract reconcile` when the target can be read again; submitting again is safe",
+        ) from None
+    if found is not None:
+        return Published(version=found.version, method=method, notes=notes, **counts)
+    if failure is None:
+        raise OutcomeUnknown("the commit was reported as made, but the target's log does not show it")
+    raise _refusal(failure, before) from None
+
+
+def _refusal(failure: Exception, version: int) -> GateError:
+    """Our own words for a failed commit; the writer's message can hold a row's values."""
+    text = str(failure).lower()
+    if isinstance(failure, GateError):
+        return failure
+    if isinstance(failure, CommitFailedError) and not ("constraint" in text or "invariant" in text):
+        return PublishConflict(
+            f"another writer changed the target after version {version}, which the verdict was given for",
+            hint="submit again: the rules that read the target are judged anew",
+        )
+    if any(word in text for word in ("constraint", "invariant", "not null", "non-nullable", "violat")):
+        return TargetRefused("the target's own constraint refuses the rows", hint="compare the contract with the table")
+    if any(word in text for word in ("permission denied", "read-only", "no space")):
+        return EngineFailure("the target's place cannot be written", hint="check permissions and free space")
+    return EngineFailure(f"the commit failed with {type(failure).__name__}; nothing was published")
+
+
+def _properties(intent: PublishIntent, method: str) -> CommitProperties:
+    metadata = json.loads(intent.user_metadata)
+    for own in metadata.values():
+        own["method"] = method
+    return CommitProperties(
+        custom_metadata={"userMetadata": json.dumps(metadata, sort_keys=True)},
+        max_commit_retries=0,
+        app_transactions=[Transaction(intent.transaction_id, 1)],
+    )
+
+
+# -- promoting the candidate's own files
+
+
+def _promote(intent: PublishIntent, table: DeltaTable, properties: CommitProperties) -> dict[str, int | None]:
+    removed, deleted = _replaced(intent, table)
+    with _linked(intent.candidate, intent.target.location) as added:
+        table.create_write_transaction(
+            [*added, *removed], "append", table.schema(), partition_by=table.metadata().partition_columns,
+            commit_properties=properties,
+        )  # fmt: skip
+    return {"inserted": intent.candidate.rows, "updated": 0, "deleted": deleted}
+
+
+def _replaced(intent: PublishIntent, table: DeltaTable) -> tuple[list[RemoveAction], int | None]:
+    """The table's files that this publication takes out, and how many rows they hold (null where the log does not say)."""
+    mode = intent.publish.mode
+    if mode == "append":
+        return [], 0
+    partitions = table.metadata().partition_columns
+    actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    chosen = actions
+    if mode == "replace_partitions":
+        replaced = {tuple(_partition_text(v) for _, v in f.partition) for f in intent.candidate.files}
+        chosen = [a for a in actions if tuple(_partition_text(a[f"partition.{p}"]) for p in partitions) in replaced]
+    counts = [a.get("num_records") for a in chosen]
+    now = int(time.time() * 1000)
+    removed = [
+        RemoveAction(
+            path=a["path"], data_change=True, deletion_timestamp=now, size=a["size_bytes"],
+            partition_values={p: _partition_text(a[f"partition.{p}"]) for p in partitions},
+        )
+        for a in chosen
+    ]  # fmt: skip
+    return removed, None if any(c is None for c in counts) else sum(c or 0 for c in counts)
+
+
+def _partition_text(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+@contextlib.contextmanager
+def _linked(candidate: Candidate, location: str) -> Iterator[list[AddAction]]:
+    """The candidate's files under fresh flat names in the table's folder; taken out again when the commit fails.
+
+    A link or a copy, never a rename: a kill between two steps must not lose the candidate.
+    """
+    made: list[Path] = []
+    try:
+        actions = [_added(file, Path(location), made) for file in candidate.files if file.rows]
+        yield actions
+    except Exception:
+        for path in made:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        raise
+
+
+def _added(file: CandidateFile, folder: Path, made: list[Path]) -> AddAction:
+    name = f"part-{uuid.uuid4()}.parquet"
+    path = folder / name
+    made.append(path)
+    try:
+        os.link(file.path, path)
+    except OSError:
+        shutil.copyfile(file.path, path)
+    os.utime(path)  # a full VACUUM lists old files that no commit names
+    nulls = {column: s.nulls for column, s in file.statistics.items() if column not in dict(file.partition)}
+    return AddAction(
+        path=name, size=file.size, partition_values=dict(file.partition), modification_time=int(time.time() * 1000),
+        data_change=True, stats=json.dumps({"numRecords": file.rows} | _exact_statistics(file, nulls)),
+    )  # fmt: skip
+
+
+def _exact_statistics(file: CandidateFile, nulls: dict[str, int]) -> dict[str, Any]:
+    """Null counts, and bounds of whole numbers and dates: readers skip files by them, so anything less than exact is left out."""
+    low: dict[str, Any] = {}
+    high: dict[str, Any] = {}
+    for column in nulls:
+        statistics = file.statistics[column]
+        bounds = _bound(statistics.minimum), _bound(statistics.maximum)
+        if bounds[0] is not None and bounds[1] is not None:
+            low[column], high[column] = bounds
+    return {"nullCount": nulls, "minValues": low, "maxValues": high}
+
+
+def _bound(text: str | None) -> int | None:
+    return int(text) if text is not None and text.removeprefix("-").isdigit() else None
+
+
+# -- writing the rows again, where files cannot be promoted
+
+
+def _rewriting(intent: PublishIntent) -> Callable[[PublishIntent, DeltaTable, CommitProperties], dict[str, int | None]]:
+    return {"merge": _merge, "replace_where": _replace_where, "replace_partitions": _replace_partitions}.get(
+        intent.publish.mode, _write
+    )
+
+
+def _write(intent: PublishIntent, table: DeltaTable, properties: CommitProperties) -> dict[str, int | None]:
+    mode: Any = "overwrite" if intent.publish.mode == "overwrite" else "append"
+    write_deltalake(table, candidate_rows(intent.candidate), mode=mode, commit_properties=properties)
+    return {"inserted": intent.candidate.rows, "updated": 0}
+
+
+def _replace_where(intent: PublishIntent, table: DeltaTable, properties: CommitProperties) -> dict[str, int | None]:
+    predicate = delta_predicate(intent.publish.where or "")
+    write_deltalake(
+        table, candidate_rows(intent.candidate), mode="overwrite", predicate=predicate, commit_properties=properties
+    )
+    return {"inserted": intent.candidate.rows, "updated": 0}
+
+
+def _replace_partitions(intent: PublishIntent, table: DeltaTable, properties: CommitProperties) -> dict[str, int | None]:
+    raise NotSupported(
+        "replace_partitions on this table would have to rewrite it: " + "; ".join(intent.target.rewrite_reasons),
+        hint="use mode replace_where with the partition's predicate",
+    )
+
+
+def _merge(intent: PublishIntent, table: DeltaTable, properties: CommitProperties) -> dict[str, int | None]:
+    names = [intent.candidate.spelled.get(k, k) for k in intent.publish.keys]
+    same = " AND ".join(f't."{n}" = s."{n}"' for n in (n.replace('"', '""') for n in names))
+    metrics = (
+        table.merge(
+            candidate_rows(intent.candidate), same, source_alias="s", target_alias="t", commit_properties=properties
+        )
+        .when_matched_update_all()
+        .when_not_matched_insert_all()
+        .execute()
+    )
+    return {"inserted": metrics["num_target_rows_inserted"], "updated": metrics["num_target_rows_updated"], "deleted": 0}
+
+
+def candidate_rows(candidate: Candidate) -> pa.RecordBatchReader:
+    """The candidate's rows as a stream of Arrow batches."""
+    reader: pa.RecordBatchReader = ds.dataset([f.path for f in candidate.files], format="parquet").scanner().to_reader()
+    return reader
+
+

@@ -1,0 +1,303 @@
+"""Writing the candidate: once, with the form of every value checked on the way, then measured from its own files.
+
+Clean batches take one pass over the source. Only when a record is not in its declared form, or rows have to be set aside, is
+the source read again: then the failing rows are kept with their original text, and the good ones are written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import uuid
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from invaract_orchestration.candidate.candidate import (
+    Candidate, CandidateFile, ColumnStatistics, Materialised, Tally, candidate_digest,
+)  # fmt: skip
+from invaract_orchestration.candidate.writer import CandidateRequest
+from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck, row_checks
+from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.failing import FailingWriter
+from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
+from invaract_orchestration.engines.duckdb.rows import Rows, column_types, register_folders, rows_of
+from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, translated
+from invaract_orchestration.engines.duckdb.statistics import is_proven
+from invaract_orchestration.errors import CandidateChanged, EngineFailure
+
+_PROVABLE = ("required", "min", "max")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """Writes one batch's candidate through one connection."""
+
+    connection: duckdb.DuckDBPyConnection
+    request: CandidateRequest
+
+    def materialise(self) -> Materialised:
+        """See `CandidateWriter.materialise`."""
+        register_folders(self.connection, self.request.contract, self.request.batch)
+        rows = rows_of(self.request.contract, self.request.batch)
+        checks = row_checks(self.request.contract)
+        try:
+            candidate = self._write(rows, f"CASE WHEN {rows.guard()} THEN true ELSE error({q.text(BREACH)}) END")
+        except DeclaredFormBreach:
+            return self._split(rows, checks)
+        tallies = self._tally(candidate, rows, checks)
+        failed = [c for c in checks if c.severity == "error" and tallies[c.check].failed]
+        if not failed:
+            return Materialised(candidate=candidate, read=candidate.rows, tallies=tallies, failing=None, set_aside=0)
+        if self.request.contract.quality.on_row_failure == "quarantine":
+            return self._split(rows, checks, candidate)
+        failing = self._failing(rows, checks, candidate)
+        return Materialised(
+            candidate=candidate, read=candidate.rows, tallies=tallies, failing=failing.kept, set_aside=0
+        )
+
+    def _split(self, rows: Rows, checks: tuple[RowCheck, ...], whole: Candidate | None = None) -> Materialised:
+        """Keep the failing rows aside and write the good ones as the candidate."""
+        failing = self._failing(rows, checks, whole)
+        if whole is not None and not rows.is_text:
+            candidate = self._write_from(whole, checks)
+        else:
+            good = q.all_of([rows.guard(), *(c for _, c in self._conditions(rows, checks, only_errors=True))])
+            candidate = self._write(rows, good, skips_malformed=True)
+        if whole is not None:
+            _remove(f.path for f in whole.files)
+        read = candidate.rows + failing.kept.rows
+        counted = self._tally(candidate, rows, checks)
+        tallies = {
+            check: replace(
+                tally,
+                rows=read - failing.malformed,
+                failed=tally.failed + failing.broken.get(check, 0),
+                undecided=failing.undecided.get(check, 0),
+                nulls=None if tally.nulls is None else tally.nulls + failing.nulls.get(check, 0),
+                evidence="scan" if failing.broken.get(check) else tally.evidence,
+            )
+            for check, tally in counted.items()
+        }
+        for check, _ in ((MALFORMED, None), *rows.structure):
+            tallies[check] = Tally(rows=read, failed=failing.broken.get(check, 0), evidence="scan")
+        return Materialised(
+            candidate=candidate, read=read, tallies=tallies, failing=failing.kept, set_aside=failing.kept.rows
+        )
+
+    # -- writing
+
+    def _write(self, rows: Rows, keep: str, *, skips_malformed: bool = False) -> Candidate:
+        contract = self.request.contract
+        chosen = ", ".join(
+            f"{rows.values[f.name]} AS {q.name(self.request.spelled.get(f.name, f.name))}" for f in contract.fields
+        )
+        relation = skipping_malformed(rows.relation) if skips_malformed else rows.relation
+        return self._copy(f"SELECT {chosen} FROM {relation} WHERE {keep}")
+
+    def _write_from(self, whole: Candidate, checks: tuple[RowCheck, ...]) -> Candidate:
+        """The good rows of a candidate whose source cannot be read twice with the same answer."""
+        columns = _spelled_columns(self.request.spelled, self.request.contract.fields)
+        types = column_types(self.request.contract)
+        good = q.all_of(
+            row_condition(c, columns, types, self.request.now)
+            for c in checks
+            if c.severity == "error" and c.kind != "type"
+        )
+        return self._copy(f"SELECT * FROM {files_relation(whole)} WHERE {good}")
+
+    def _copy(self, select: str) -> Candidate:
+        request = self.request
+        folder = Path(request.location) / uuid.uuid4().hex
+        folder.mkdir(parents=True, mode=0o700)
+        partition = [q.name(request.spelled.get(n, n)) for n in request.partition_by]
+        how = (
+            f"PARTITION_BY ({', '.join(partition)}), WRITE_PARTITION_COLUMNS true" if partition else "PER_THREAD_OUTPUT"
+        )
+        statement = (
+            f"COPY ({select}) TO {q.text(str(folder))} "
+            f"(FORMAT parquet, {how}, FILENAME_PATTERN 'part-{{uuid}}', RETURN_STATS)"
+        )
+        try:
+            with translated("writing the candidate"):
+                written = self.connection.execute(statement).fetchall()
+        except BaseException:
+            _remove(folder.rglob("*.parquet"))
+            raise
+        files = _described(written)
+        columns = tuple((request.spelled.get(f.name, f.name), f.type) for f in request.contract.fields)
+        return Candidate(
+            location=str(folder), columns=columns, spelled=request.spelled, files=files,
+            digest=candidate_digest(columns, files),
+        )  # fmt: skip
+
+    # -- measuring
+
+    def _tally(self, candidate: Candidate, rows: Rows, checks: tuple[RowCheck, ...]) -> dict[str, Tally]:
+        """Statistics where they prove a check, one scan of the candidate's files for all the others."""
+        total = candidate.rows
+        tallies = {
+            check: Tally(rows=total, evidence="write")
+            for check in (*(c for c, _ in rows.structure), *((MALFORMED,) if rows.is_text else ()))
+        }
+        written = {check for check, _, _ in rows.rights}
+        asked: list[RowCheck] = []
+        for check in checks:
+            nulls = _nulls(candidate, check)
+            if check.kind == "type":
+                evidence = "write" if check.check in written else "statistics"
+                tallies[check.check] = Tally(rows=total, nulls=nulls, evidence=evidence)
+            elif check.kind in _PROVABLE and is_proven(check, candidate):
+                tallies[check.check] = Tally(rows=total, nulls=nulls, evidence="statistics")
+            else:
+                asked.append(check)
+        tallies |= self._scan(candidate, asked)
+        return {c.check: tallies.pop(c.check) for c in checks} | tallies
+
+    def _scan(self, candidate: Candidate, asked: list[RowCheck]) -> dict[str, Tally]:
+        if not asked:
+            return {}
+        columns = _spelled_columns(candidate.spelled, self.request.contract.fields)
+        types = column_types(self.request.contract)
+        counters = []
+        for check in asked:
+            counters.append(f"count(*) FILTER (WHERE NOT ({row_condition(check, columns, types, self.request.now)}))")
+            counters.append(f"count(*) FILTER (WHERE {null_condition(check, columns) or 'false'})")
+        with translated("checking the candidate's rows"):
+            found = self.connection.execute(
+                f"SELECT count(*), {', '.join(counters)} FROM {files_relation(candidate)}"
+            ).fetchone()
+        assert found is not None  # an aggregate without keys gives one row
+        total, counts = found[0], found[1:]
+        if total != candidate.rows:
+            raise EngineFailure("the candidate's files hold another number of rows than was written")
+        return {
+            c.check: Tally(
+                rows=total, failed=counts[2 * i], evidence="scan",
+                nulls=counts[2 * i + 1] if null_condition(c, columns) else None,
+            )
+            for i, c in enumerate(asked)
+        }  # fmt: skip
+
+    def _conditions(
+        self, rows: Rows, checks: Iterable[RowCheck], *, only_errors: bool = False
+    ) -> list[tuple[RowCheck, str]]:
+        columns = _value_columns(rows)
+        types = column_types(self.request.contract)
+        return [
+            (c, row_condition(c, columns, types, self.request.now))
+            for c in checks
+            if c.kind != "type" and (c.severity == "error" or not only_errors)
+        ]
+
+    def _failing(self, rows: Rows, checks: tuple[RowCheck, ...], whole: Candidate | None) -> Any:
+        conditions = self._conditions(rows, checks)
+        writer = FailingWriter(connection=self.connection, request=self.request, rows=rows, conditions=conditions)
+        if whole is not None and not rows.is_text and not self.request.batch.files:
+            return writer.from_candidate(whole, _spelled_columns(whole.spelled, self.request.contract.fields))
+        return writer.from_source()
+
+
+def redigest(candidate: Candidate) -> str:
+    """See `CandidateWriter.redigest`."""
+    try:
+        digests = _digests([f.path for f in candidate.files])
+        sizes = [Path(f.path).stat().st_size for f in candidate.files]
+    except OSError:
+        raise CandidateChanged("a file of the candidate is no longer there or cannot be read") from None
+    files = tuple(replace(f, digest=d, size=s) for f, d, s in zip(candidate.files, digests, sizes, strict=True))
+    return candidate_digest(candidate.columns, files)
+
+
+def files_relation(candidate: Candidate) -> str:
+    """The candidate's rows as a relation over exactly its files."""
+    if not candidate.files:
+        raise EngineFailure("the candidate has no file")
+    return f"read_parquet({q.texts(f.path for f in candidate.files)}, hive_partitioning=false)"
+
+
+def skipping_malformed(relation: str) -> str:
+    """The same relation without the lines that are no record; they are counted where the failing rows are kept."""
+    return relation.replace("null_padding=false", "null_padding=false, ignore_errors=true").replace(
+        "nullstr='', filename='f'", "nullstr='', ignore_errors=true, filename='f'"
+    )
+
+
+def _spelled_columns(spelled: Any, fields: Any) -> Callable[[str], str | None]:
+    known = {f.name.lower(): q.name(spelled.get(f.name, f.name)) for f in fields}
+    return lambda name: known.get(name.lower())
+
+
+def _value_columns(rows: Rows) -> Callable[[str], str | None]:
+    known = {name.lower(): column for name, column in rows.values.items()}
+    return lambda name: known.get(name.lower())
+
+
+def _nulls(candidate: Candidate, check: RowCheck) -> int | None:
+    if len(check.path) != 1:
+        return None
+    name = candidate.spelled.get(check.path[0], check.path[0])
+    counts = [f.statistics[name].nulls for f in candidate.files if name in f.statistics]
+    return sum(counts) if len(counts) == len(candidate.files) else None
+
+
+def _described(written: list[Any]) -> tuple[CandidateFile, ...]:
+    paths = [row[0] for row in written if row[1]] or [row[0] for row in written[:1]]
+    for row in written:
+        os.chmod(row[0], 0o600)  # noqa: PTH101
+    digests = dict(zip(paths, _digests(paths), strict=True))
+    kept = [row for row in written if row[0] in digests]
+    _remove(row[0] for row in written if row[0] not in digests)
+    return tuple(
+        CandidateFile(
+            path=path, rows=rows, size=size, digest=digests[path],
+            partition=tuple((keys or {}).items()), statistics=_statistics(statistics),
+        )
+        for path, rows, size, _, statistics, keys, *_ in kept
+    )  # fmt: skip
+
+
+def _statistics(found: dict[str, dict[str, str]]) -> dict[str, ColumnStatistics]:
+    """Statistics of top-level columns; a nested column's are left out."""
+    known = {}
+    for quoted, values in found.items():
+        name = _top_level(quoted)
+        if name is None or "null_count" not in values:
+            continue
+        nan = values.get("has_nan")
+        known[name] = ColumnStatistics(
+            nulls=int(values["null_count"]),
+            minimum=values.get("min") if values.get("min_is_exact") == "true" else None,
+            maximum=values.get("max") if values.get("max_is_exact") == "true" else None,
+            has_nan=None if nan is None else nan == "true",
+        )
+    return known
+
+
+def _top_level(quoted: str) -> str | None:
+    inner = quoted[1:-1].replace('""', "\0")
+    return None if '"' in inner else inner.replace("\0", '"')
+
+
+def _digests(paths: list[str]) -> list[str]:
+    """SHA-256 of each file, two at a time: hashing lets go of the interpreter's lock."""
+
+    def digest(path: str) -> str:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(digest, paths))
+
+
+def _remove(paths: Iterable[str | Path]) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):
+            Path(path).unlink()
+
+

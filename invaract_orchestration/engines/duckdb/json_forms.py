@@ -1,0 +1,148 @@
+"""From a JSON value to a value of the declared type: a value has its JSON type, nothing is coerced.
+
+DuckDB's JSON reader keeps numbers as 64-bit integers or doubles, which loses digits of long decimals, so in a line that holds a
+long number every number is rewritten as an object of one reserved key, with its text, before it is parsed (a line that
+holds that key itself is refused). It also takes a trailing comma, which
+is no JSON; that is refused here.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from invaract_orchestration.contract.field_types import (
+    BINARY, BOOLEAN, DATE, FLOATS, INTEGERS, STRING, TIMESTAMP, TIMESTAMP_NTZ, Array, Decimal, FieldType, Map,
+    Struct,
+)  # fmt: skip
+from invaract_orchestration.contract.model import FieldSpec
+from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.text_forms import read_text
+from invaract_orchestration.engines.duckdb.types import duckdb_type
+from invaract_orchestration.errors import NotSupported
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_LONG_NUMBER = r"[0-9][0-9.]{15}"
+_RUN_AND_NUMBER = rf'((?:{_STRING}|[^"0-9-])+|)(-?[0-9][0-9.eE+-]*)?'
+_MARK = "\uf8ffn"
+_MARK_WRITTEN = r"(?i)(\x{F8FF}|\\uf8ff)(n|\\u006e)"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonReading:
+    """The SQL of a value, and per path below it whether what stands there has the declared type (null counts as right)."""
+
+    value: str
+    rights: tuple[tuple[tuple[str, ...], str], ...]
+
+
+def exact_line(line: str) -> str:
+    """The JSON text of a line with its long numbers kept digit by digit."""
+    as_object = "\\1{" + f'"{_MARK}":"' + '\\2"}'
+    rewritten = f"regexp_replace({line}, {q.text(_RUN_AND_NUMBER)}, {q.text(as_object)}, 'g')"
+    empty = q.text('{"' + _MARK + '":""}')
+    return f"CASE WHEN regexp_matches({line}, {q.text(_LONG_NUMBER)}) THEN replace({rewritten}, {empty}, '') ELSE {line} END"
+
+
+def is_record(line: str) -> str:
+    """Whether a line is one JSON object, strictly."""
+    bare = f"regexp_replace({line}, {q.text(_STRING)}, '0', 'g')"
+    comma = rf"regexp_matches({line}, ',\s*[}}\]]') AND regexp_matches({bare}, ',\s*[}}\]]')"
+    mark = f"regexp_matches({line}, {q.text(_MARK_WRITTEN)})"
+    return f"json_valid({line}) AND json_type(TRY_CAST({line} AS JSON)) = 'OBJECT' AND NOT ({comma}) AND NOT {mark}"
+
+
+def has_each_key_once(value: str) -> str:
+    """Whether no key of a JSON object is there twice."""
+    return f"len(json_keys({value})) = len(list_distinct(json_keys({value})))"
+
+
+def members(value: str, names: list[str]) -> str:
+    """A struct of an object's members, each as JSON, null where it is missing or null."""
+    return f"from_json({value}, {q.text(json.dumps({n: 'JSON' for n in names}))})"
+
+
+def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int = 0) -> JsonReading:
+    """How the SQL expression `j`, a JSON value or null, is read as `type_`."""
+    kind = f"json_type({j})"
+    match type_:
+        case Array(element):
+            return _array(j, element, spec, zone, path, depth)
+        case Map(key, value):
+            return _map(j, key, value, spec, zone, path, depth)
+        case Struct(fields):
+            return _struct(j, fields, spec, zone, path, depth)
+    if type_ == STRING:
+        return _leaf(path, j, f"({j} ->> '$')", f"{kind} = 'VARCHAR'")
+    if type_ == BOOLEAN:
+        return _leaf(path, j, f"TRY_CAST({j} AS BOOLEAN)", f"{kind} = 'BOOLEAN'")
+    if type_ in (DATE, TIMESTAMP, TIMESTAMP_NTZ, BINARY):
+        read = read_text(f"({j} ->> '$')", type_, spec, zone)
+        return _leaf(path, j, read.value, f"{kind} = 'VARCHAR' AND ({read.is_right})")
+    number = f"""(CASE {kind} WHEN 'OBJECT' THEN {j} ->> '$."{_MARK}"' ELSE CAST({j} AS VARCHAR) END)"""
+    is_number = f"""({kind} IN ('UBIGINT', 'BIGINT', 'DOUBLE') OR ({kind} = 'OBJECT' AND json_exists({j}, '$."{_MARK}"')))"""
+    if type_ in INTEGERS or isinstance(type_, Decimal):
+        plain = FieldSpec(name=spec.name, type=type_)
+        read = read_text(number, type_, plain, zone)
+        return _leaf(path, j, read.value, f"{is_number} AND ({read.is_right})")
+    if type_ in FLOATS:
+        value = f"TRY_CAST({number} AS {duckdb_type(type_)})"
+        finite = f"(isfinite({value}) OR isnan({value}))"
+        return _leaf(path, j, value, f"{is_number} AND {value} IS NOT NULL AND {finite}")
+    raise NotSupported(f"field {spec.name!r}: {type_} cannot be read from JSON")
+
+
+def _leaf(path: tuple[str, ...], j: str, value: str, is_right: str) -> JsonReading:
+    return JsonReading(value, ((path, f"{_is_null(j)} OR coalesce({is_right}, false)"),))
+
+
+def _is_null(j: str) -> str:
+    return f"({j} IS NULL OR json_type({j}) = 'NULL')"
+
+
+def _array(j: str, element: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int) -> JsonReading:
+    each = f"e{depth}"
+    inner = read_json(each, element, spec, zone, path, depth + 1)
+    items = f"from_json({j}, '[\"JSON\"]')"
+    value = f"CAST(list_transform({items}, lambda {each}: {inner.value}) AS {duckdb_type(Array(element))})"
+    all_right = f"coalesce(list_bool_and(list_transform({items}, lambda {each}: {q.all_of(r for _, r in inner.rights)})), true)"
+    is_array = f"json_type({j}) = 'ARRAY'"
+    return JsonReading(
+        f"CASE WHEN {is_array} THEN {value} END",
+        ((path, f"{_is_null(j)} OR CASE WHEN {is_array} THEN {all_right} ELSE false END"),),
+    )
+
+
+def _map(j: str, key: FieldType, value: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int) -> JsonReading:
+    each = f"e{depth}"
+    plain = FieldSpec(name=spec.name, type=key)
+    keys = read_text(f"{each}.key", key, plain, zone)
+    inner = read_json(f"{each}.value", value, spec, zone, path, depth + 1)
+    entries = f"""map_entries(from_json({j}, '"MAP(VARCHAR,JSON)"'))"""
+    built = f"map_from_entries(list_transform({entries}, lambda {each}: {{'k': {keys.value}, 'v': {inner.value}}}))"
+    right = q.all_of([keys.is_right, *(r for _, r in inner.rights)])
+    all_right = f"coalesce(list_bool_and(list_transform({entries}, lambda {each}: {right})), true)"
+    is_object = f"json_type({j}) = 'OBJECT' AND {has_each_key_once(j)}"
+    return JsonReading(
+        f"CASE WHEN {is_object} THEN CAST({built} AS {duckdb_type(Map(key, value))}) END",
+        ((path, f"{_is_null(j)} OR CASE WHEN {is_object} THEN {all_right} ELSE false END"),),
+    )
+
+
+def _struct(
+    j: str, fields: tuple[tuple[str, FieldType], ...], spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int
+) -> JsonReading:
+    parts = members(j, [n for n, _ in fields])
+    children = {child.name: child for child in spec.fields}
+    inner = [
+        (n, read_json(f"{parts}.{q.name(n)}", t, children.get(n, FieldSpec(name=n, type=t)), zone, (*path, n), depth))
+        for n, t in fields
+    ]
+    packed = ", ".join(f"{q.name(n)} := {r.value}" for n, r in inner)
+    is_object = f"json_type({j}) = 'OBJECT'"
+    known = f"list_has_all({q.texts([n for n, _ in fields])}, json_keys({j})) AND {has_each_key_once(j)}"
+    own = (path, f"{_is_null(j)} OR coalesce({is_object} AND {known}, false)")
+    below = tuple((p, f"NOT coalesce({is_object}, false) OR {r}") for _, read in inner for p, r in read.rights)
+    return JsonReading(f"CASE WHEN {is_object} THEN struct_pack({packed}) END", (own, *below))
+
+

@@ -1,0 +1,304 @@
+"""Counting on a candidate: keys, dataset rules, and conditions of the target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal as Number
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import sqlglot
+from sqlglot import exp
+
+from invaract_orchestration.candidate.candidate import Candidate
+from invaract_orchestration.candidate.target import TargetState
+from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
+from invaract_orchestration.contract.field_types import DATE, FLOATS, INTEGERS, STRING, FieldType
+from invaract_orchestration.contract.model import Contract, DatasetRule, Key, MustBe
+from invaract_orchestration.engines.delta.read import read_columns
+from invaract_orchestration.engines.duckdb import spark_sql
+from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.candidate import files_relation
+from invaract_orchestration.engines.duckdb.row_conditions import normalized
+from invaract_orchestration.engines.duckdb.session import translated
+from invaract_orchestration.engines.duckdb.statistics import integer_span
+from invaract_orchestration.errors import EngineFailure, GateError, NotSupported
+
+_BITMAP_BUDGET = 1 << 28  # bits, 32 MiB
+_OTHER = "invaract_other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """Counts through one connection. `table_place` turns a table's name in a contract into its location."""
+
+    connection: duckdb.DuckDBPyConnection
+    table_place: Any
+
+    # -- keys
+
+    def count_key(self, contract: Contract, candidate: Candidate, key: Key, target: TargetState | None) -> KeyCount:
+        """See `Measurer.count_key`."""
+        types = {f.name: f.type for f in contract.fields}
+        parts = [_key_part(contract, candidate, name) for name in key.columns]
+        names = [q.name(candidate.spelled.get(n, n)) for n in key.columns]
+        files = files_relation(candidate)
+        is_null = " OR ".join(f"{n} IS NULL" for n in names)
+        not_null = " AND ".join(f"{n} IS NOT NULL" for n in names)
+        in_target = self._in_target(contract, candidate, key, parts, not_null, target)
+        with translated("checking keys"):
+            proof = _bitmap(contract, candidate, key, types)
+            if proof is not None:
+                number, low, high = proof
+                nulls, rows, distinct = self._one(
+                    f"SELECT count(*) FILTER (WHERE {is_null}), count(*), "
+                    f"coalesce(bit_count(bitstring_agg({number}, {low}::BIGINT, {high}::BIGINT)), 0) FROM {files}"
+                )
+            else:
+                hashed = f"hash({', '.join(parts)})"
+                nulls, rows, distinct = self._one(
+                    f"SELECT count(*) FILTER (WHERE {is_null}), count(*), "
+                    f"count(DISTINCT {hashed}) FILTER (WHERE {not_null}) FROM {files}"
+                )
+            duplicate_rows = duplicate_keys = 0
+            if distinct != rows - nulls:
+                # Fewer distinct values than rows: exact counts, since two keys may share a hash.
+                grouped = f"SELECT count(*) AS n FROM {files} WHERE {not_null} GROUP BY {', '.join(parts)} HAVING count(*) > 1"
+                duplicate_rows, duplicate_keys = self._one(f"SELECT coalesce(sum(n), 0), count(*) FROM ({grouped})")
+        return KeyCount(
+            rows=rows, null_rows=nulls, duplicate_rows=int(duplicate_rows), duplicate_keys=duplicate_keys,
+            in_target=in_target, evidence="key pass",
+        )  # fmt: skip
+
+    def _in_target(
+        self, contract: Contract, candidate: Candidate, key: Key, parts: list[str], not_null: str,
+        target: TargetState | None,
+    ) -> int:  # fmt: skip
+        publish = contract.publish
+        if key.across != "target" or target is None or not target.exists or publish is None:
+            return 0
+        if publish.mode in ("merge", "overwrite", "scd2"):
+            return 0  # the rows that hold the key now are replaced by this publication
+        spelled = [_spelled(target, n) for n in key.columns]
+        beside = [_spelled(target, n) for n in target.partition_by] if publish.mode == "replace_partitions" else []
+        if publish.mode == "replace_where":
+            beside = [c.name for c in target.columns]
+        columns = list(dict.fromkeys([*spelled, *beside]))
+        staying = self._staying(contract, candidate, target)
+        kept_parts = [
+            _canonical(q.name(_spelled(target, n)), contract.field(n).type, contract.field(n).normalize)  # type: ignore[union-attr]
+            for n in key.columns
+        ]
+        self._register_table(target.location, target.version, columns)
+        with translated("checking keys against the target"):
+            (count,) = self._one(
+                f"SELECT count(*) FROM {files_relation(candidate)} WHERE {not_null} AND ({', '.join(parts)}) IN "
+                f"(SELECT ({', '.join(kept_parts)}) FROM {_OTHER} WHERE {staying})"
+                if len(parts) > 1
+                else f"SELECT count(*) FROM {files_relation(candidate)} WHERE {not_null} AND {parts[0]} IN "
+                f"(SELECT {kept_parts[0]} FROM {_OTHER} WHERE ({staying}) AND {kept_parts[0]} IS NOT NULL)"
+            )
+        return int(count)
+
+    def _staying(self, contract: Contract, candidate: Candidate, target: TargetState) -> str:
+        """The rows of the target that this publication does not replace."""
+        publish = contract.publish
+        assert publish is not None  # there is a target
+        if publish.mode == "replace_where":
+            known = {c.name.lower(): q.name(c.name) for c in target.columns}
+            replaced = spark_sql.condition(publish.where or "", lambda n: known.get(n.lower()), datetime.now().astimezone())
+            return f"NOT coalesce({replaced}, false)"
+        if publish.mode == "replace_partitions":
+            names = [q.name(_spelled(target, n)) for n in target.partition_by]
+            own = [q.name(candidate.spelled.get(n, n)) for n in publish.partition_by]
+            same = " AND ".join(f"s.{o} IS NOT DISTINCT FROM {_OTHER}.{n}" for o, n in zip(own, names, strict=True))
+            return f"NOT EXISTS (SELECT 1 FROM {files_relation(candidate)} s WHERE {same})" if same else "true"
+        return "true"
+
+    # -- dataset rules
+
+    def measure_dataset(
+        self, contract: Contract, candidate: Candidate, rule: DatasetRule, target: TargetState | None, now: datetime
+    ) -> DatasetFact:
+        """See `Measurer.measure_dataset`."""
+        with translated(f"measuring dataset rule {rule.name!r}"):
+            if rule.row_count is not None:
+                return DatasetFact(value=candidate.rows)
+            if rule.null_share is not None:
+                return self._null_share(candidate, rule.null_share.column)
+            if rule.covers is not None:
+                return self._covers(contract, candidate, rule)
+            if rule.references is not None:
+                return self._references(contract, candidate, rule)
+            return self._query(candidate, rule, now)
+
+    def _null_share(self, candidate: Candidate, column: str) -> DatasetFact:
+        name = candidate.spelled.get(column, column)
+        known = [f.statistics.get(name) for f in candidate.files]
+        nulls = sum(s.nulls for s in known if s is not None)
+        if any(s is None for s in known):
+            (nulls,) = self._one(f"SELECT count(*) - count({q.name(name)}) FROM {files_relation(candidate)}")
+        return DatasetFact(value=nulls / candidate.rows if candidate.rows else 0.0)
+
+    def _covers(self, contract: Contract, candidate: Candidate, rule: DatasetRule) -> DatasetFact:
+        covers = rule.covers
+        assert covers is not None  # chosen by its kind
+        spec = contract.field(covers.column)
+        assert spec is not None  # the loader has seen to it
+        own = q.name(candidate.spelled.get(covers.column, covers.column))
+        wanted = self._reference_values(contract, covers.reference, covers.reference_column or covers.column)
+        missing, asked = self._one(
+            f"SELECT count(*) FILTER (WHERE w NOT IN (SELECT CAST({own} AS VARCHAR) FROM {files_relation(candidate)} "
+            f"WHERE {own} IS NOT NULL)), count(*) FROM ({wanted})"
+        )
+        if not asked:
+            raise GateError(
+                f"dataset rule {rule.name!r}: the reference {covers.reference!r} holds no value, so it asks for nothing",
+                code="dataset.reference_empty",
+            )
+        return DatasetFact(value=missing)
+
+    def _reference_values(self, contract: Contract, reference: str, column: str) -> str:
+        path = self.table_place(reference)
+        if not Path(path).exists():
+            raise GateError(
+                f"the reference {reference!r} does not exist", code="dataset.reference_missing",
+                hint="a relative path starts at the contract's file",
+            )  # fmt: skip
+        if Path(path).is_dir():
+            self._register_table(path, None, [column])
+            return f"SELECT DISTINCT CAST({q.name(column)} AS VARCHAR) AS w FROM {_OTHER} WHERE {q.name(column)} IS NOT NULL"
+        if path.endswith(".parquet"):
+            source = f"read_parquet({q.text(path)})"
+        else:
+            source = f"read_csv({q.text(path)}, header=true, all_varchar=true, delim=',', auto_detect=true)"
+        names = [row[0] for row in self.connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
+        chosen = column if column in names else (names[0] if len(names) == 1 else None)
+        if chosen is None:
+            raise GateError(
+                f"the reference {reference!r} has no column {column!r}", code="dataset.reference_column",
+                hint=f"its columns are {', '.join(map(repr, sorted(names)))}; name one with reference_column",
+            )  # fmt: skip
+        return f"SELECT DISTINCT CAST({q.name(chosen)} AS VARCHAR) AS w FROM {source} WHERE {q.name(chosen)} IS NOT NULL"
+
+    def _references(self, contract: Contract, candidate: Candidate, rule: DatasetRule) -> DatasetFact:
+        references = rule.references
+        assert references is not None  # chosen by its kind
+        own = [q.name(candidate.spelled.get(n, n)) for n in references.columns]
+        self._register_table(self.table_place(references.table), None, list(references.key))
+        not_null = " AND ".join(f"{n} IS NOT NULL" for n in own)
+        same = " AND ".join(f"c.{o} = {_OTHER}.{q.name(k)}" for o, k in zip(own, references.key, strict=True))
+        (missing,) = self._one(
+            f"SELECT count(*) FROM {files_relation(candidate)} c WHERE {not_null} "
+            f"AND NOT EXISTS (SELECT 1 FROM {_OTHER} WHERE {same})"
+        )
+        return DatasetFact(value=missing)
+
+    def _query(self, candidate: Candidate, rule: DatasetRule, now: datetime) -> DatasetFact:
+        assert rule.sql is not None and rule.must_be is not None  # chosen by its kind
+        tables = {t.name.lower() for t in sqlglot.parse_one(rule.sql, read="spark").find_all(exp.Table)}
+        own = {c.alias_or_name.lower() for c in sqlglot.parse_one(rule.sql, read="spark").find_all(exp.CTE)}
+        if tables - own - {"candidate"}:
+            raise NotSupported(
+                f"dataset rule {rule.name!r}: the query reads {', '.join(sorted(tables - own - {'candidate'}))}",
+                hint="on this engine a dataset query reads the table `candidate` alone",
+            )
+        self.connection.execute(f"CREATE OR REPLACE TEMP VIEW candidate AS SELECT * FROM {files_relation(candidate)}")
+        cursor = self.connection.execute(spark_sql.query(rule.sql, now))
+        rows = cursor.fetchmany(2)
+        if len(rows) != 1 or len(rows[0]) != 1:
+            raise GateError(
+                f"dataset rule {rule.name!r}: the query must give one number, it gave "
+                f"{'no row' if not rows else f'{len(rows[0])} columns' if len(rows) == 1 else 'several rows'}",
+                code="dataset.query_shape",
+            )
+        return DatasetFact(value=None, is_within=_is_within(rows[0][0], rule.must_be, rule.name))
+
+    # -- conditions of the target
+
+    def count_violations(self, candidate: Candidate, conditions: Sequence[str], now: datetime) -> Sequence[int]:
+        """See `Measurer.count_violations`."""
+        known = {name.lower(): q.name(name) for name, _ in candidate.columns}
+        counters = []
+        for condition in conditions:
+            is_true = spark_sql.condition(condition, lambda n: known.get(n.lower()), now)
+            counters.append(f"count(*) FILTER (WHERE NOT coalesce({is_true}, false))")
+        with translated("checking the target's constraints"):
+            return self._one(f"SELECT {', '.join(counters)} FROM {files_relation(candidate)}") if counters else ()
+
+    # -- reading
+
+    def _register_table(self, location: str, version: int | None, columns: list[str]) -> None:
+        self.connection.register(_OTHER, read_columns(location, version, columns))
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {_OTHER}_rows AS SELECT * FROM {_OTHER}")
+        self.connection.unregister(_OTHER)
+        self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {_OTHER} AS SELECT * FROM {_OTHER}_rows")
+
+    def _one(self, sql: str) -> tuple[Any, ...]:
+        row = self.connection.execute(sql).fetchone()
+        if row is None:
+            raise EngineFailure("a count gave no answer")
+        return tuple(row)
+
+
+def _spelled(target: TargetState, name: str) -> str:
+    column = target.column(name)
+    if column is None:
+        raise GateError(f"the target has no column {name!r}", code="publish.target_schema")
+    return column.name
+
+
+def _key_part(contract: Contract, candidate: Candidate, name: str) -> str:
+    spec = contract.field(name)
+    if spec is None:
+        raise GateError(f"key column {name!r} is no field of the contract", code="contract.invalid")
+    return _canonical(q.name(candidate.spelled.get(name, name)), spec.type, spec.normalize)
+
+
+def _canonical(value: str, type_: FieldType, steps: tuple[str, ...]) -> str:
+    """A key's part such that equal keys are equal texts or numbers: -0.0 is 0.0, NaN is NaN, texts are normalised."""
+    if type_ in FLOATS:
+        return f"(CASE WHEN {value} = 0 THEN 0.0::DOUBLE WHEN isnan({value}) THEN 'nan'::DOUBLE ELSE {value}::DOUBLE END)"
+    return normalized(value, steps) if type_ == STRING else value
+
+
+def _bitmap(
+    contract: Contract, candidate: Candidate, key: Key, types: dict[str, FieldType]
+) -> tuple[str, int, int] | None:
+    """(number of each row, smallest, largest) when the key is integers or dates whose span fits the budget."""
+    number, size = "0::BIGINT", 1
+    for name in key.columns:
+        if types[name] not in INTEGERS and types[name] != DATE:
+            return None
+        column = candidate.spelled.get(name, name)
+        span = integer_span(candidate, column)
+        if span is None:
+            return None
+        low, high = span
+        value = f"({q.name(column)} - DATE '1970-01-01')" if types[name] == DATE else q.name(column)
+        width = high - low + 1
+        number = f"({number} * {width}::BIGINT + ({value}::BIGINT - {low}::BIGINT))"
+        size *= width
+        if size > _BITMAP_BUDGET:
+            return None
+    return number, 0, size - 1
+
+
+def _is_within(value: Any, bounds: MustBe, name: str) -> bool | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not re.fullmatch(r"-?[0-9.]+(e[+-]?[0-9]+)?|nan|-?inf", str(value).lower()):
+        raise GateError(f"dataset rule {name!r}: the query gave no number", code="dataset.query_shape")
+    number = Number(str(value))
+    if number.is_nan():
+        return False
+    checks = (
+        (bounds.equal_to, lambda b: number == b), (bounds.greater_than, lambda b: number > b),
+        (bounds.at_least, lambda b: number >= b), (bounds.less_than, lambda b: number < b),
+        (bounds.at_most, lambda b: number <= b),
+    )  # fmt: skip
+    return all(is_kept(Number(bound)) for bound, is_kept in checks if bound is not None)

@@ -1,0 +1,223 @@
+"""The rows of a batch as one SQL relation, with each field's typed value and whether its text was in the declared form.
+
+The relation's columns are named by position (v0, t0, ...), so no name of the data can clash with one of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from invaract_orchestration.checks.row_rules import DUPLICATE_KEY, MALFORMED
+from invaract_orchestration.contract.field_types import FieldType
+from invaract_orchestration.contract.model import Contract, SourceOptions
+from invaract_orchestration.engines.duckdb import json_forms
+from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.text_forms import read_text
+from invaract_orchestration.engines.duckdb.types import duckdb_type
+from invaract_orchestration.intake.batch import Batch, BatchFile
+
+_MAX_LINE = 64 * 1024 * 1024
+FRAME = "invaract_frame"
+FOLDERS = "invaract_folders"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """`relation` gives the columns `f` (file), `n` (row number, when numbered), `p` (the original as JSON), v0.. and t0..."""
+
+    relation: str
+    numbered: str
+    values: dict[str, str]
+    """Field name to the column that holds its typed value."""
+    rights: tuple[tuple[str, str, str], ...]
+    """(check id, field name, column) of the form of each value; empty for typed sources."""
+    structure: tuple[tuple[str, str], ...]
+    """(check id, column) of the structure of each record."""
+    is_text: bool
+
+    def guard(self) -> str:
+        """The condition that every row is structurally right and every value in its form."""
+        return q.all_of([c for _, c in self.structure] + [c for _, _, c in self.rights])
+
+
+def rows_of(contract: Contract, batch: Batch) -> Rows:
+    """The relation for a batch. Raises NotSupported for what a format cannot hold."""
+    match batch.source.format:
+        case "csv":
+            return _csv(contract, batch)
+        case "json":
+            return _json(contract, batch)
+    return _typed(contract, batch)
+
+
+def _csv(contract: Contract, batch: Batch) -> Rows:
+    fields = contract.fields
+    groups: dict[tuple[tuple[str, ...], tuple[str | None, ...]], list[BatchFile]] = {}
+    for file in batch.files:
+        groups.setdefault((file.names, file.feeds), []).append(file)
+    folders = _folder_names(contract, batch)
+    parts = []
+    for (names, feeds), files in groups.items():
+        raw = [
+            f"c{feeds.index(f.name)}" if f.name in feeds else _folder_value(f.name, folders) for f in fields
+        ]  # a column that is absent is null
+        payload = ", ".join(f"{q.text(n)}, c{j}" for j, n in enumerate(names))
+        reader = read_csv([str(b.file.path) for b in files], len(names), batch.source.options)
+        rows = f"SELECT {reader[0]}, f FROM {reader[1]}"
+        columns = ", ".join(f"{r} AS r{i}" for i, r in enumerate(raw))
+        parts.append(f"SELECT f, {columns}, json_object({payload}) AS p FROM ({rows})" + _folder_join(folders))
+    readings = [read_text(f"r{i}", f.type, f, contract.timezone) for i, f in enumerate(fields)]
+    values = ", ".join(f"{r.value} AS v{i}" for i, r in enumerate(readings))
+    rights = ", ".join(f"(r{i} IS NULL OR coalesce({r.is_right}, false)) AS t{i}" for i, r in enumerate(readings))
+    source = " UNION ALL ".join(parts)
+    return Rows(
+        relation=f"(SELECT f, p, {values}, {rights} FROM ({source}))",
+        numbered=f"(SELECT f, p, n, {values}, {rights} FROM (SELECT *, row_number() OVER () AS n FROM ({source})))",
+        values={f.name: f"v{i}" for i, f in enumerate(fields)},
+        rights=tuple((f"{f.name}|type", f.name, f"t{i}") for i, f in enumerate(fields) if readings[i].is_right != "true"),
+        structure=(),
+        is_text=True,
+    )
+
+
+def read_csv(paths: Sequence[str], width: int, options: SourceOptions) -> tuple[str, str]:
+    """(columns, table function) that read delimited files strictly as text; lines of another width are refused."""
+    read = width + 1 if options.trailing_delimiter == "accept" else width
+    names = "{" + ", ".join(f"'c{i}': 'VARCHAR'" for i in range(read)) + "}"
+    encoding = {"utf-8": "utf-8", "latin-1": "latin-1", "utf-16": "utf-16"}[options.encoding]
+    arguments = (
+        f"{q.texts(paths)}, auto_detect=false, header=true, delim={q.text(options.delimiter)}, "
+        f"quote={q.text(options.quote)}, escape={q.text(options.escape)}, columns={names}, encoding='{encoding}', "
+        f"nullstr={q.texts(options.null_values or ('',))}, allow_quoted_nulls=false, strict_mode=true, "
+        f"null_padding=false, filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}"
+    )
+    return ", ".join(f"c{i}" for i in range(width)), f"read_csv({arguments})"
+
+
+def _json(contract: Contract, batch: Batch) -> Rows:
+    fields = contract.fields
+    folders = _folder_names(contract, batch)
+    from_folders = [f for f in fields if f.name in folders]
+    paths = q.texts([str(b.file.path) for b in batch.files])
+    if batch.source.options.shape == "array":
+        lines = f"SELECT CAST(json AS VARCHAR) AS line, filename AS f FROM read_json_objects({paths}, format='array', filename=true)"
+    else:
+        lines = (
+            f"SELECT line, f FROM read_csv({paths}, auto_detect=false, header=false, delim='\\x00', quote='', escape='', "
+            f"columns={{'line': 'VARCHAR'}}, nullstr='', filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}) "
+            "WHERE trim(line, ' \t\r') <> ''"
+        )
+    readings = []
+    for i, spec in enumerate(fields):
+        if spec in from_folders:
+            read = read_text(f"r{i}", spec.type, spec, contract.timezone)
+            rights = (((spec.name,), f"r{i} IS NULL OR coalesce({read.is_right}, false)"),)
+            readings.append(json_forms.JsonReading(read.value, rights))
+        else:
+            member = f"o.{q.name(spec.name)}"
+            readings.append(json_forms.read_json(member, spec.type, spec, contract.timezone, (spec.name,)))
+    flat = [(path, right) for r in readings for path, right in r.rights]
+    values = ", ".join(f"{r.value} AS v{i}" for i, r in enumerate(readings))
+    oks = ", ".join(f"({right}) AS t{k}" for k, (_, right) in enumerate(flat))
+    raw = "".join(f", {_folder_value(f.name, folders)} AS r{i}" for i, f in enumerate(fields) if f in from_folders)
+    exact = json_forms.exact_line("line")
+    names = [f.name for f in fields]
+
+    def built(source: str, number: str) -> str:
+        parsed = f"SELECT * , coalesce({json_forms.is_record('line')}, false) AS s0 FROM ({source})"
+        keyed = f"SELECT *, (NOT s0 OR {json_forms.has_each_key_once('CASE WHEN s0 THEN line END')}) AS s1 FROM ({parsed})"
+        opened = (
+            f"SELECT *, {json_forms.members(f'CASE WHEN s0 THEN {exact} END', names)} AS o{raw} FROM ({keyed})"
+            + _folder_join(folders)
+        )
+        return f"(SELECT f, CASE WHEN s0 THEN line ELSE to_json(line) END AS p{number}, s0, s1, {values}, {oks} FROM ({opened}))"
+
+    return Rows(
+        relation=built(lines, ""),
+        numbered=built(f"SELECT *, row_number() OVER () AS n FROM ({lines})", ", n"),
+        values={f.name: f"v{i}" for i, f in enumerate(fields)},
+        rights=tuple((".".join(path) + "|type", path[0], f"t{k}") for k, (path, _) in enumerate(flat)),
+        structure=((MALFORMED, "s0"), (DUPLICATE_KEY, "s1")),
+        is_text=True,
+    )
+
+
+def _typed(contract: Contract, batch: Batch) -> Rows:
+    fields = contract.fields
+    folders = _folder_names(contract, batch)
+    if batch.files:
+        paths = q.texts([str(b.file.path) for b in batch.files])
+        source = f"read_parquet({paths}, filename='f', file_row_number=true, hive_partitioning=false, union_by_name=true)"
+        extra, number = "f", "file_row_number + 1"
+    else:
+        source, extra, number = FRAME, "'' AS f", "0"
+    present = {f.name for f in fields} - batch.absent - set(folders)
+    columns = []
+    for i, spec in enumerate(fields):
+        if spec.name in present:
+            columns.append(f"{q.name(spec.name)} AS v{i}")
+        elif spec.name in folders:
+            columns.append(f"{_folder_value(spec.name, folders)} AS v{i}")
+        else:
+            columns.append(f"CAST(NULL AS {duckdb_type(spec.type)}) AS v{i}")
+    chosen = f"SELECT {', '.join(columns)}, {extra}, {number} AS n FROM {source}" + _folder_join(folders)
+    packed = ", ".join(f"{q.text(f.name)}, v{i}" for i, f in enumerate(fields))
+    casts, rights = [], []
+    for i, spec in enumerate(fields):
+        if spec.name in folders:
+            read = read_text(f"v{i}", spec.type, spec, contract.timezone)
+            casts.append(f"{read.value} AS v{i}")
+            rights.append((f"{spec.name}|type", spec.name, f"(v{i} IS NULL OR coalesce({read.is_right}, false)) AS t{i}"))
+        elif contract.schema_policy.type_changes == "accept":
+            cast = f"TRY_CAST(v{i} AS {duckdb_type(spec.type)})"
+            casts.append(f"{cast} AS v{i}")
+            is_same = f"(v{i} IS NULL OR coalesce({cast} = v{i}, false)) AS t{i}"
+            rights.append((f"{spec.name}|type", spec.name, is_same))
+        else:
+            casts.append(f"v{i}")
+    oks = "".join(", " + right for _, _, right in rights)
+    relation = f"(SELECT f, json_object({packed}) AS p, n, {', '.join(casts)}{oks} FROM ({chosen}))"
+    return Rows(
+        relation=relation,
+        numbered=relation,
+        values={f.name: f"v{i}" for i, f in enumerate(fields)},
+        rights=tuple((check, name, right.rpartition(" AS ")[2]) for check, name, right in rights),
+        structure=(),
+        is_text=False,
+    )
+
+
+def _folder_names(contract: Contract, batch: Batch) -> list[str]:
+    """Columns that stand in the folder names of the files."""
+    if not batch.files:
+        return []
+    fed = {name for file in batch.files for name in file.feeds}
+    return [n for n, _ in batch.files[0].file.partition if contract.field(n) is not None and n not in fed]
+
+
+def _folder_value(name: str, folders: list[str]) -> str:
+    return f"folders[{folders.index(name) + 1}]" if name in folders else "CAST(NULL AS VARCHAR)"
+
+
+def _folder_join(folders: list[str]) -> str:
+    return f" JOIN {FOLDERS} ON f = folder_file" if folders else ""
+
+
+def register_folders(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch) -> None:
+    """The table of folder values by file, which the relation joins where there are any."""
+    names = _folder_names(contract, batch)
+    if not names:
+        return
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {FOLDERS} (folder_file VARCHAR, folders VARCHAR[])")
+    connection.executemany(
+        f"INSERT INTO {FOLDERS} VALUES (?, ?)",
+        [(str(b.file.path), [dict(b.file.partition)[n] for n in names]) for b in batch.files],
+    )
+
+
+def column_types(contract: Contract) -> dict[str, FieldType]:
+    """Field name to type."""
+    return {f.name: f.type for f in contract.fields}

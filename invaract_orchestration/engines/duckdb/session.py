@@ -1,0 +1,81 @@
+"""A DuckDB connection for one attempt, and the translation of its errors.
+
+DuckDB's messages quote values, lines and paths of the data, so none is passed on: its class and a known part of its text choose
+an error of ours.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from invaract_orchestration.errors import EngineFailure, InputUnreadable, InvaractError
+
+BREACH = "invaract: a value is not in its declared form"
+_KNOWN = (
+    ("unexpected end of gzip", "a compressed file is cut off or damaged", "ask for the file again and submit it anew"),
+    ("gzip", "a compressed file is damaged", "ask for the file again and submit it anew"),
+    ("snappy", "a Parquet file is damaged", None),
+    ("no magic bytes", "a file is not a Parquet file, or is cut off", "check source.format and the file's size"),
+    ("cannot open file", "a file cannot be opened", "check that it is still there, and its permissions"),
+    ("no files found", "a file has vanished since it was listed", "submit the batch again"),
+    ("thrift", "a Parquet file is damaged", None),
+    ("no space left", "the disk is full", "free some space, then submit the batch again; nothing was published"),
+    ("out of memory", "the engine ran out of memory", "raise INVARACT_MEMORY_LIMIT or give more disk to spill to"),
+    ("permission denied", "a place cannot be written or read", "check the permissions of source and candidate location"),
+    ("read-only file system", "a place cannot be written", "check the candidate's location"),
+)
+
+
+class DeclaredFormBreach(Exception):
+    """The guarded write met a record that is not in its declared form; the counting pass says what and how often."""
+
+
+def connect(temp_directory: Path, memory_limit: str | None, threads: int | None) -> duckdb.DuckDBPyConnection:
+    """A private in-memory database that spills beside the candidate, with the zone fixed to UTC."""
+    connection = duckdb.connect(":memory:")
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET preserve_insertion_order = false")
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET autoinstall_known_extensions = false")
+    connection.execute("SET temp_directory = ?", [str(temp_directory)])
+    if memory_limit:
+        connection.execute("SET memory_limit = ?", [memory_limit])
+    if threads:
+        connection.execute("SET threads = ?", [threads])
+    return connection
+
+
+def register_text_functions(connection: duckdb.DuckDBPyConnection) -> None:
+    """casefold and NFKC, which DuckDB does not have; used by keys that declare them."""
+    known = {"casefold": str.casefold, "nfkc": lambda s: unicodedata.normalize("NFKC", s)}
+    for name, function in known.items():
+        connection.create_function(name, function, ["VARCHAR"], "VARCHAR")  # type: ignore[list-item, arg-type]
+
+
+@contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Turn whatever DuckDB raises into an error of ours, without its text and without its chain."""
+    try:
+        yield
+    except InvaractError:
+        raise
+    except duckdb.Error as error:
+        raise _translate(doing, error) from None
+
+
+def _translate(doing: str, error: duckdb.Error) -> Exception:
+    message = str(error).lower()
+    if BREACH.lower() in message or "csv error" in message or "malformed json" in message:
+        return DeclaredFormBreach()
+    for part, sentence, hint in _KNOWN:
+        if part in message:
+            return InputUnreadable(f"{doing}: {sentence}", hint=hint)
+    return EngineFailure(
+        f"{doing}: the engine failed with {type(error).__name__}",
+        hint="its own message may hold values and is withheld; run `invaract lint` on the contract and check the files",
+    )

@@ -1,0 +1,71 @@
+"""Spark SQL expressions of a contract, evaluated by DuckDB with the same meaning.
+
+A value that cannot be computed is null: the whole expression stands in TRY, and divisions by zero are null by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+import sqlglot
+from sqlglot import exp
+
+from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.errors import NotSupported
+
+Reference = Callable[[str], str | None]
+"""The SQL of the column of that name in any letter case, or none."""
+
+
+def condition(sql: str, reference: Reference, now: datetime) -> str:
+    """A boolean or null for a Spark SQL condition; `now` is the aware time that current_date() and its like are bound to."""
+    return f"TRY({expression(sql, reference, now)})"
+
+
+def expression(sql: str, reference: Reference, now: datetime) -> str:
+    """The DuckDB text of a Spark SQL expression, each column replaced by what `reference` gives for it."""
+    tree = sqlglot.parse_one(sql, read="spark")
+    return _rendered(tree.transform(lambda node: _column(node, reference)), now)
+
+
+def query(sql: str, now: datetime) -> str:
+    """The DuckDB text of a Spark SQL query; its tables keep their names."""
+    return _rendered(sqlglot.parse_one(sql, read="spark"), now)
+
+
+def _rendered(tree: exp.Expression, now: datetime) -> str:
+    bound = tree.transform(lambda node: _bound(node, now))
+    return bound.sql(dialect="duckdb")
+
+
+def _column(node: exp.Expression, reference: Reference) -> exp.Expression:
+    if not isinstance(node, exp.Column):
+        return node
+    parts = [part.name for part in node.parts]
+    for taken in range(len(parts), 0, -1):
+        found = reference(".".join(parts[:taken]))
+        if found is not None:
+            break
+    else:
+        raise NotSupported(f"the expression reads {'.'.join(parts)!r}, which is no column here")
+    value: exp.Expression = exp.Var(this=found)
+    for part in parts[taken:]:
+        value = exp.Anonymous(this="struct_extract", expressions=[value, exp.Literal.string(part)])
+    return value
+
+
+def _bound(node: exp.Expression, now: datetime) -> exp.Expression:
+    if isinstance(node, exp.CurrentDate):
+        return exp.cast(exp.Literal.string(now.date().isoformat()), "DATE")
+    if isinstance(node, exp.CurrentTimestamp) or (isinstance(node, exp.Anonymous) and _called(node) == "now"):
+        return exp.cast(exp.Literal.string(now.isoformat()), "TIMESTAMPTZ")
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous) and _called(node.this) == "range":
+        # Spark's range() has the column id, DuckDB's is called range.
+        alias = node.alias or "range"
+        return exp.alias_(exp.Table(this=node.this), alias, table=["id"])
+    return node
+
+
+def _called(node: exp.Anonymous) -> str:
+    return str(node.this).lower()

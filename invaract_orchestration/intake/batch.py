@@ -1,0 +1,36 @@
+"""A batch as it arrived: its files with the columns found in each, or the table or query it is read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from invaract_orchestration.contract.model import Source
+from invaract_orchestration.intake.listing import ListedFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchFile:
+    """One file: its column names in order (empty for JSON), and the field that each feeds (null: none, it is ignored)."""
+
+    file: ListedFile
+    names: tuple[str, ...] = ()
+    feeds: tuple[str | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What is read for one submission. Exactly one of files, table, query and frame is there.
+
+    `table` is a Delta table's place with its `table_version`; `query` is Spark SQL text; `frame` is a native lazy frame of the
+    engine, handed in by a caller.
+    """
+
+    source: Source
+    files: tuple[BatchFile, ...] = ()
+    table: str | None = None
+    table_version: int | None = None
+    query: str | None = None
+    frame: Any = None
+    absent: frozenset[str] = frozenset()
+    """Fields that the batch does not have and may be without; they are null."""
