@@ -1,0 +1,1 @@
+"""What was promised: the contract, its loading, its digest and its schema."""

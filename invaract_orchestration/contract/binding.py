@@ -1,7 +1,7 @@
 """A tree of texts bound to the model: each scalar becomes what the model expects at its place, or a problem.
 
-The model's annotations lead. Values of a wrong kind never reach pydantic, so that nothing is coerced; what is left to it are the
-model's own validators, whose findings get the place of the value they are about.
+The model's annotations lead. Values of a wrong kind never reach pydantic, so that nothing is coerced; what is left
+to it are the model's own validators, whose findings get the place of the value they are about.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ FAILED: Final = _Failed()
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z", re.ASCII)
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?\Z", re.ASCII)
 _MAX_DIGITS = 18
+_UNWRITTEN = "write a value, or leave the key out"
 
 
 def bind_model(cls: type[Model], node: Node, path: Path, report: Report) -> Model | _Failed:
@@ -74,7 +75,7 @@ def bind(annotation: Any, node: Node, path: Path, report: Report) -> Any:
     if not isinstance(node, ScalarNode):
         return _mismatch(path, node, _expectation(annotation), report)
     if node.is_empty:
-        report.add(path, f"expected {_expectation(annotation)}, found nothing", hint="write a value, or leave the key out")
+        report.add(path, f"expected {_expectation(annotation)}, found nothing", hint=_UNWRITTEN)
         return FAILED
     if origin is Literal:
         return _choice(get_args(annotation), node, path, report)
@@ -109,7 +110,7 @@ def _annotation(info: FieldInfo) -> Any:
 def _mismatch(path: Path, node: Node, expected: str, report: Report) -> _Failed:
     hint = None
     if isinstance(node, ScalarNode) and node.is_empty:
-        hint = "write a value, or leave the key out"
+        hint = _UNWRITTEN
     elif isinstance(node, MapNode) and "text" in expected:
         hint = "quote a text that begins with '{'"
     report.add(path, f"expected {expected}, found {describe(node)}", hint=hint)

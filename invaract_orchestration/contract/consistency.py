@@ -1,14 +1,30 @@
-"""What must fit together across a contract: names, values, types and expressions."""
+"""What must fit together across a contract: names, values, types, expressions, places."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from invaract_orchestration.contract.environments import check_environments
+from invaract_orchestration.contract.field_checks import check_fields
 from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.contract.place_checks import check_notifications, check_places, check_source, check_times
+from invaract_orchestration.contract.reference_checks import check_keys, check_references, check_rule_names
 from invaract_orchestration.contract.report import Report
+from invaract_orchestration.contract.sql_checks import check_bounds, check_sql
 
-CHECKS: tuple[Callable[[Contract, Report], None], ...] = (check_environments,)
+CHECKS: tuple[Callable[[Contract, Report], None], ...] = (
+    check_fields,
+    check_keys,
+    check_references,
+    check_rule_names,
+    check_sql,
+    check_bounds,
+    check_source,
+    check_places,
+    check_times,
+    check_notifications,
+    check_environments,
+)
 
 
 def check_consistency(contract: Contract, report: Report) -> None:

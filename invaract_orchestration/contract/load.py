@@ -1,6 +1,6 @@
 """A contract's file read into the model, or refused with every problem in it.
 
-The steps in order: the text as a tree, the dialect's spelling, the model, what must fit together, the environment's names.
+The steps in order: the text as a tree, the dialect's spelling, the model, what must fit together, the environment.
 """
 
 from __future__ import annotations

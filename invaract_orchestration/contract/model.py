@@ -1,99 +1,50 @@
 """The contract: what one published table promises. Frozen, closed and complete.
 
-Scalars that are compared with data (`min`, `max`, `allowed`) are kept as the text that the author wrote: their value follows
-from the field's type, so that `010`, `on` or `0.1` never turn into something else on the way.
+Scalars that are compared with data (`min`, `max`, `allowed`) are kept as the text that the author wrote: their value
+follows from the field's type, so that `010`, `on` or `0.1` never turn into something else on the way.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    PrivateAttr,
-    WithJsonSchema,
-    model_validator,
+from pydantic import Field, PrivateAttr, model_validator
+
+from invaract_orchestration.contract.plan_rules import PlanRule
+from invaract_orchestration.contract.quality import (
+    DATASET_KINDS,
+    Covers,
+    DatasetRule,
+    MaxQuarantined,
+    MustBe,
+    NullShare,
+    Quality,
+    References,
+    RowCount,
+    RowRule,
+)
+from invaract_orchestration.contract.scalars import (
+    Closed,
+    Duration,
+    Name,
+    Phase,
+    Severity,
+    TypeOfField,
+    Version,
+    WrittenValue,
+    duration_seconds,
 )
 
-from invaract_orchestration.contract.field_types import FieldType, parse_type
-from invaract_orchestration.contract.plan_rules import PlanRule
+__all__ = [
+    "CandidatePlace", "Closed", "Contract", "Covers", "DATASET_KINDS", "DatasetRule", "Duration", "FieldSpec",
+    "Freshness", "Keep", "Key", "MaxQuarantined", "Mode", "MustBe", "Name", "Notification", "NullShare", "Owner",
+    "Phase", "PlanRule", "Publish", "Quality", "QuarantinePlace", "References", "RowCount", "RowRule", "SchemaPolicy",
+    "Severity", "Source", "SourceOptions", "TypeOfField", "Version", "WrittenValue", "duration_seconds", "walk_fields",
+]  # fmt: skip
 
-Severity = Literal["error", "warn"]
-Phase = Literal["pre", "post"]
 Mode = Literal["append", "overwrite", "replace_partitions", "replace_where", "merge", "scd2"]
-
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,127}\Z")
-_VERSION = re.compile(r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})){2}\Z|[1-9]\d{0,8}\Z", re.ASCII)
-_DURATION = re.compile(r"(\d{1,9})([smhd])\Z", re.ASCII)
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-def duration_seconds(text: str) -> int:
-    """Seconds in a duration such as `36h`, `7d`, `30m` or `10s`.
-
-    Raises:
-        ValueError: the text is not a whole number followed by s, m, h or d.
-    """
-    match = _DURATION.match(text)
-    if match is None:
-        raise ValueError(f"{text!r} is not a duration: expected a whole number followed by s, m, h or d, such as 36h")
-    return int(match.group(1)) * _SECONDS[match.group(2)]
-
-
-def _checked_duration(value: Any) -> Any:
-    if isinstance(value, str):
-        duration_seconds(value)
-    return value
-
-
-def _checked_name(value: Any) -> Any:
-    if isinstance(value, str) and not _NAME.match(value):
-        raise ValueError(
-            f"{value!r} is not a name here: expected a letter, then letters, digits, '_', '.' or '-' (at most 128)"
-        )
-    return value
-
-
-def _checked_version(value: Any) -> Any:
-    if isinstance(value, str) and not _VERSION.match(value):
-        raise ValueError(f"{value!r} is not a version: expected MAJOR.MINOR.PATCH, such as '1.2.0'")
-    return value
-
-
-def _type_from_text(value: Any) -> Any:
-    return parse_type(value) if isinstance(value, str) else value
-
-
-def _text(value: Any) -> Any:
-    """Numbers given from Python become the text a contract would hold."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if value is None or isinstance(value, str) else str(value)
-
-
-Duration = Annotated[str, BeforeValidator(_checked_duration)]
-Name = Annotated[str, BeforeValidator(_checked_name)]
-Version = Annotated[str, BeforeValidator(_checked_version)]
-WrittenValue = Annotated[str, BeforeValidator(_text)]
-TypeOfField = Annotated[
-    FieldType,
-    BeforeValidator(_type_from_text),
-    PlainSerializer(str, return_type=str),
-    WithJsonSchema({"type": "string", "examples": ["string", "bigint", "decimal(10,2)", "struct<zip:string>"]}),
-]
-
-
-class Closed(BaseModel):
-    """A frozen part of a contract that refuses unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
 class Owner(Closed):
@@ -106,9 +57,9 @@ class Owner(Closed):
 class SourceOptions(Closed):
     """How the text of the files is written; every default is stated here and nowhere else."""
 
-    delimiter: str = Field(",", min_length=1, max_length=1)
-    quote: str = Field('"', min_length=1, max_length=1)
-    escape: str = Field('"', min_length=1, max_length=1)
+    delimiter: str = Field(default=",", min_length=1, max_length=1)
+    quote: str = Field(default='"', min_length=1, max_length=1)
+    escape: str = Field(default='"', min_length=1, max_length=1)
     encoding: Literal["utf-8", "latin-1", "utf-16"] = "utf-8"
     null_values: tuple[WrittenValue, ...] = ("",)
     """Unquoted texts that mean null; a quoted one is that text."""
@@ -124,7 +75,7 @@ class Source(Closed):
     format: Literal["csv", "json", "parquet", "delta", "table", "sql"] = "csv"
     location: str | None = None
     sql: str | None = None
-    inputs: dict[str, str] = {}
+    inputs: dict[str, str] = Field(default_factory=dict)
     """The tables that `sql` reads: the name in the query, and the table or path it stands for."""
     options: SourceOptions = SourceOptions()
     header: Literal["exact", "names", "positional"] = "exact"
@@ -155,8 +106,8 @@ class FieldSpec(Closed):
     max: WrittenValue | None = None
     allowed: tuple[WrittenValue, ...] | None = None
     pattern: str | None = None
-    min_length: int | None = Field(None, ge=0)
-    max_length: int | None = Field(None, ge=0)
+    min_length: int | None = Field(default=None, ge=0)
+    max_length: int | None = Field(default=None, ge=0)
     may_be_absent: bool = False
     normalize: tuple[Literal["trim", "lower", "casefold", "nfc", "nfkc"], ...] = ()
     format: str | None = None
@@ -192,106 +143,6 @@ class SchemaPolicy(Closed):
     type_changes: Literal["reject", "accept"] = "reject"
 
 
-class MaxQuarantined(Closed):
-    """The most rows that may be set aside; both limits are inclusive, percent is of the rows read."""
-
-    rows: int | None = Field(None, ge=0)
-    percent: float | None = Field(None, ge=0, le=100)
-
-
-class RowRule(Closed):
-    """A Spark SQL condition that every row keeps; null is a failure unless `null_is: pass`."""
-
-    name: Name
-    sql: str = Field(min_length=1)
-    severity: Severity = "error"
-    phase: Phase | None = None
-    null_is: Literal["fail", "pass"] = "fail"
-
-
-class Covers(Closed):
-    """Every value of the reference file's column stands in the candidate's column at least once."""
-
-    column: str
-    reference: str
-    reference_column: str | None = None
-    """The reference's column; by default the one of the same name, or the only one."""
-
-
-class RowCount(Closed):
-    """Bounds of the number of rows to publish, inclusive."""
-
-    min: int | None = Field(None, ge=0)
-    max: int | None = Field(None, ge=0)
-
-
-class References(Closed):
-    """Every non-null combination of the columns stands in the other table's key."""
-
-    columns: tuple[str, ...] = Field(min_length=1)
-    table: str
-    key: tuple[str, ...] = Field(min_length=1)
-
-
-class NullShare(Closed):
-    """The largest share of rows, 0 to 1 inclusive, whose column may be null."""
-
-    column: str
-    max: float = Field(ge=0, le=1)
-
-
-class MustBe(Closed):
-    """Bounds of a single number that a query gives; a null is outside of every bound."""
-
-    equal_to: WrittenValue | None = None
-    greater_than: WrittenValue | None = None
-    at_least: WrittenValue | None = None
-    less_than: WrittenValue | None = None
-    at_most: WrittenValue | None = None
-
-
-class DatasetRule(Closed):
-    """A condition on the whole candidate; exactly one of its kinds is given."""
-
-    name: Name
-    severity: Severity = "error"
-    covers: Covers | None = None
-    row_count: RowCount | None = None
-    references: References | None = None
-    null_share: NullShare | None = None
-    sql: str | None = None
-    must_be: MustBe | None = None
-
-    @property
-    def kind(self) -> str:
-        """The key that says what this rule asks for."""
-        return next(k for k in DATASET_KINDS if getattr(self, k) is not None)
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> DatasetRule:
-        given = [k for k in DATASET_KINDS if getattr(self, k) is not None]
-        if len(given) != 1:
-            raise ValueError(f"expected exactly one of {', '.join(DATASET_KINDS)}, found {', '.join(given) or 'none'}")
-        if (self.sql is None) != (self.must_be is None):
-            raise ValueError("`sql` and `must_be` stand together: the query and the bounds of its number")
-        bounds = self.must_be or self.row_count
-        if bounds is not None and not bounds.model_dump(exclude_none=True):
-            raise ValueError("no bound is given, so the rule could never be broken")
-        return self
-
-
-DATASET_KINDS = ("covers", "row_count", "references", "null_share", "sql")
-
-
-class Quality(Closed):
-    """Rules on rows and on the whole, and what a failing row does."""
-
-    on_row_failure: Literal["reject", "quarantine"] = "reject"
-    max_quarantined: MaxQuarantined = MaxQuarantined()
-    row_rules: tuple[RowRule, ...] = ()
-    dataset_rules: tuple[DatasetRule, ...] = ()
-
-
 class Keep(Closed):
     """How long a candidate stays after its verdict."""
 
@@ -320,7 +171,7 @@ class Publish(Closed):
     mode: Mode = "append"
     keys: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
-    partition: dict[str, WrittenValue] = {}
+    partition: dict[str, WrittenValue] = Field(default_factory=dict)
     where: str | None = None
     evolve: Literal["refuse", "add_columns"] = "refuse"
     constraints: Literal["none", "mirror"] = "none"
@@ -376,16 +227,18 @@ class Contract(Closed):
     quarantine: QuarantinePlace = QuarantinePlace()
     freshness: Freshness | None = None
     notifications: tuple[Notification, ...] = ()
-    environments: dict[str, dict[str, str]] = {}
-    extensions: dict[str, Any] = {}
+    environments: dict[str, dict[str, str]] = Field(default_factory=dict)
+    extensions: dict[str, Any] = Field(default_factory=dict)
 
     _base: Path | None = PrivateAttr(None)
     _environment: str | None = PrivateAttr(None)
     _declared: Contract | None = PrivateAttr(None)
 
     def __eq__(self, other: object) -> bool:
-        """Equal when they say the same, wherever their files are."""
+        """Equal when they say the same, wherever their files are."""  # pydantic would compare the private parts too
         return isinstance(other, Contract) and dict(self) == dict(other)
+
+    __hash__ = None  # type: ignore[assignment]  # mappings inside have no hash
 
     def placed(self, base: Path | None, environment: str | None = None, declared: Contract | None = None) -> Contract:
         """The same contract with the folder of its file, and what it was before an environment's names were put in."""

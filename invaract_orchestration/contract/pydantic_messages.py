@@ -16,8 +16,10 @@ def _plural(count: Any, one: str) -> str:
 _SENTENCES: dict[str, Callable[[dict[str, Any], Any], str]] = {
     "string_too_short": lambda c, v: f"expected at least {_plural(c['min_length'], 'character')}, found {len(v)}",
     "string_too_long": lambda c, v: f"expected at most {_plural(c['max_length'], 'character')}, found {len(v)}",
-    "too_short": lambda c, v: f"expected at least {_plural(c['min_length'], 'entry').replace('entrys', 'entries')}, "
-    f"found {'none' if not c['actual_length'] else c['actual_length']}",
+    "too_short": lambda c, v: (
+        f"expected at least {_plural(c['min_length'], 'entry').replace('entrys', 'entries')}, "
+        f"found {'none' if not c['actual_length'] else c['actual_length']}"
+    ),
     "greater_than_equal": lambda c, v: f"expected {c['ge']} or more, found {v}",
     "less_than_equal": lambda c, v: f"expected {c['le']} or less, found {v}",
 }

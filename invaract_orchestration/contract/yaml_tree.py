@@ -140,11 +140,11 @@ class _Composer:
         mark = _mark(event)
         return YamlError(Problem(message=message, file=self._file, line=mark.line, column=mark.column, hint=hint))
 
-    def _node(self, event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Node:
+    def _node(self, event: yaml.events.Event, events: Iterator[yaml.Event], depth: int) -> Node:
         if depth > MAX_DEPTH:
             raise self._stop(event, f"nested deeper than {MAX_DEPTH} levels")
         if isinstance(event, yaml.AliasEvent):
-            known = self._anchors.get(event.anchor)
+            known = self._anchors.get(event.anchor or "")
             if known is None:
                 raise self._stop(event, f"alias '*{event.anchor}' names no anchor that is complete before it")
             return known
@@ -155,8 +155,9 @@ class _Composer:
         node = self._fresh(event, events, depth)
         if node.size > MAX_NODES:
             raise self._stop(event, f"more than {MAX_NODES:,} values, counting what aliases stand for")
-        if event.anchor is not None:
-            self._anchors[event.anchor] = node
+        anchor = getattr(event, "anchor", None)
+        if anchor is not None:
+            self._anchors[anchor] = node
         return node
 
     def _fresh(self, event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Node:
@@ -172,9 +173,9 @@ class _Composer:
     def _scalar(self, event: yaml.ScalarEvent) -> ScalarNode:
         if any("\ud800" <= c <= "\udfff" for c in event.value):
             raise self._stop(event, "the text holds half of a character (a lone surrogate)")
-        one_line = event.start_mark.line == event.end_mark.line
-        width = event.end_mark.column - event.start_mark.column
-        verbatim = one_line and width == len(event.value) + (0 if event.style is None else 2)
+        start, end = event.start_mark, event.end_mark
+        width = end.column - start.column if start and end and start.line == end.line else -1
+        verbatim = width == len(event.value) + (0 if event.style is None else 2)
         return ScalarNode(event.value, _mark(event), event.style is None, verbatim, event.value)
 
     def _mapping(self, event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> MapNode:
@@ -203,7 +204,8 @@ class _Composer:
 
 
 def _mark(event: yaml.Event) -> Mark:
-    return Mark(event.start_mark.line + 1, event.start_mark.column + 1)
+    mark = event.start_mark
+    return Mark(mark.line + 1, mark.column + 1) if mark else Mark(1, 1)
 
 
 _SENTENCES = (
@@ -223,7 +225,8 @@ def _syntax_problem(error: yaml.MarkedYAMLError, file: str, text: str) -> Proble
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
     raw = error.problem or error.context or "it cannot be read"
-    found, hint = next(((f, h) for part, f, h in _SENTENCES if part in raw), (raw, "compare the line with its neighbours"))
+    unknown = (raw, "compare the line with the lines around it")
+    found, hint = next(((f, h) for part, f, h in _SENTENCES if part in raw), unknown)
     if mark is not None and _has_leading_tab(text, mark.line):
         found, hint = "a tab in the indentation", "indent with spaces"
     return Problem(message=f"expected YAML, found {found}", file=file, line=line, column=column, hint=hint)

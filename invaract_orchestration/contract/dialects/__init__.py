@@ -1,0 +1,1 @@
+"""Other spellings of the same agreement, mapped to the one model or refused by name."""

@@ -127,7 +127,7 @@ def _checked_version(root: MapNode, is_short: bool, report: Report) -> MapNode:
     hint = None
     if version.is_plain and _NUMERIC.match(version.text):
         parts = [*version.text.strip("+-").split("."), "0", "0"][:3]
-        hint = f"YAML reads it as a number; write the three parts in quotes, such as \"{'.'.join(parts)}\""
+        hint = f'YAML reads it as a number; write the three parts in quotes, such as "{".".join(parts)}"'
     report.locate(("version",), version, "version")
     found = f"expected a version MAJOR.MINOR.PATCH, found {describe(version)}"
     report.add(("version",), found, hint=hint, code="contract.version")

@@ -1,4 +1,4 @@
-"""The short forms that people already write: a flat `name`/`arrives`/`columns` file, a `rules` list, `model.fields` with `quality`.
+"""The short forms that people already write: `name`/`arrives`/`columns`, a `rules` list, `model.fields` with `quality`.
 
 What they leave out stays absent: a run asks for it by name when it needs it.
 """
