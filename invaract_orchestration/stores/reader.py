@@ -25,9 +25,17 @@ class SqlAuditReader:
         self._database = database
 
     def attempts(
-        self, *, contract: str | None = None, submission_id: str | None = None, states: Sequence[str] = (),
-        limit: int = 50, before: str | None = None, target: str | None = None, kind: str | None = None,
-        search: str | None = None, context: Mapping[str, str] | None = None,
+        self,
+        *,
+        contract: str | None = None,
+        submission_id: str | None = None,
+        states: Sequence[str] = (),
+        limit: int = 50,
+        before: str | None = None,
+        target: str | None = None,
+        kind: str | None = None,
+        search: str | None = None,
+        context: Mapping[str, str] | None = None,
     ) -> Sequence[AttemptView]:
         """Attempts, the last recorded first; results are left out of the verdicts. See `AuditReader`."""
         query = select(_state.attempt_id).order_by(_state.position.desc()).limit(limit)

@@ -125,9 +125,17 @@ class MemoryAudit:
         return [waiver for waiver in self._waivers.values() if waiver.candidate_digest == candidate_digest]
 
     def attempts(
-        self, *, contract: str | None = None, submission_id: str | None = None, states: Sequence[str] = (),
-        limit: int = 50, before: str | None = None, target: str | None = None, kind: str | None = None,
-        search: str | None = None, context: Mapping[str, str] | None = None,
+        self,
+        *,
+        contract: str | None = None,
+        submission_id: str | None = None,
+        states: Sequence[str] = (),
+        limit: int = 50,
+        before: str | None = None,
+        target: str | None = None,
+        kind: str | None = None,
+        search: str | None = None,
+        context: Mapping[str, str] | None = None,
     ) -> Sequence[AttemptView]:
         """Attempts, the last recorded first; results are left out of the verdicts. See `AuditReader`."""
         ids = list(self._trails)
