@@ -1,4 +1,4 @@
-"""Does what was read have the fields and types that the contract names? For typed sources, and for keys of JSON records.
+"""Does what was read have the fields and types that the contract names? For typed sources and for keys of JSON records.
 
 Names are compared exactly, types to the last nested field, the order of columns not at all. A column that is not there
 is missing: it is never taken for one whose values are null.

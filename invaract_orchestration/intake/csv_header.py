@@ -162,7 +162,7 @@ def _first_record(
             text = _decoded_part(problem, encoding)
             reader.feed(text)
             if not reader.is_done:
-                at = read + problem.start
+                at = read + len(chunk) - len(problem.object) + problem.start  # the decoder holds bytes back
                 sentence = f"the first line is not valid {options.encoding} text near byte {at}"
                 return _unusable(file, "input.encoding", sentence)
         else:
