@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Date, cast, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Date, cast, exists, false, func, select
 
 from invaract_orchestration.audit.log import DayCount, RuleCount
 from invaract_orchestration.stores import models
@@ -53,7 +53,8 @@ def rejections_by_rule(connection: Connection, conditions: list[ColumnElement[bo
     query = (
         select(_state.contract, _result.check_id, attempts, func.coalesce(func.sum(_result.failed), 0).label("failed"))
         .join_from(models.check_result, models.attempt_state, _state.attempt_id == _result.attempt_id)
-        .where(_result.outcome != "kept", _result.severity == "error", _state.state == "rejected", is_last, *conditions)
+        .where(_result.outcome != "kept", _result.severity == "error", _result.is_set_aside == false())
+        .where(_state.state == "rejected", is_last, *conditions)
         .group_by(_state.contract, _result.check_id)
         .order_by(attempts.desc(), _state.contract, _result.check_id)
     )

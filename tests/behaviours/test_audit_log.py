@@ -149,6 +149,7 @@ def test_record_verdict_reads_back_with_results_in_order(audit: Audit) -> None:
     results = (
         build_result("z|required", hint="look", place="a.csv"),
         build_result("a|unique", stage="keys", outcome="broken", failed=2, undecided=1, nulls=3, severity="warn"),
+        build_result("b|allowed", outcome="broken", failed=2, is_set_aside=True),
         build_result("header", stage="header", rows=None, failed=None, evidence="header", origin="gate"),
     )
     verdict = build_verdict(passed=False, results=results, reasons=("a|unique",), target_version=None)
