@@ -188,7 +188,8 @@ def _duplicates(schema: ObservedSchema) -> Iterator[_Difference]:
 
 def _missing(name: str, columns: Mapping[str, ObservedColumn], *, is_named: bool) -> _Difference:
     close = nearest(name, columns) if is_named else None
-    hint = f" (nearest found: {quoted(close)})" if close is not None else ""
+    points = f", {code_points(close)}" if close is not None and not close.isascii() else ""
+    hint = f" (nearest found: {quoted(close)}{points})" if close is not None else ""
     return _Difference("missing_field", f"missing column {quoted(name)}{hint}")
 
 

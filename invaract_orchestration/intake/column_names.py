@@ -19,8 +19,8 @@ _MOST_COMPARED = 500
 
 # Letters of other scripts that most fonts draw like a Latin one (a part of Unicode's confusables), and dashes.
 _LOOK_ALIKE = str.maketrans(
-    "АВЕКМНОРСТУХЅІЈԚԜаеорсухѕіјԁԛԝһӏвкмнт" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαονρικυτχ" + "ıɡℓ‐‑‒–—―−﹘﹣－",
-    "ABEKMHOPCTYXSIJQWaeopcyxsijdqwhlbkmht" + "ABEZHIKMNOPTYXaovpikutx" + "igl----------",
+    "АВЕКМНОРСТУХЅІЈԚԜаеорсухѕіјԁԛԝһӏвкмнт" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαονρικυτχ" + "ϲıɡℓօսհո‐‑‒–—―−﹘﹣－",
+    "ABEKMHOPCTYXSIJQWaeopcyxsijdqwhlbkmht" + "ABEZHIKMNOPTYXaovpikutx" + "ciglouhn----------",
 )
 _VALUE_LIKE = re.compile(
     r"[\s+\-.,:/%€$£()]*\d[\d\s+\-.,:/%€$£()eE]*"  # numbers, dates, times, phone numbers
@@ -55,12 +55,13 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 def _trimmed(name: str) -> str:
     text = name.strip(_WHITESPACE)
     is_wrapped = len(text) > 2 and text[0] == text[-1] and text[0] in "\"'"
-    return fold(text[1:-1].strip(_WHITESPACE) if is_wrapped else text)
+    return (text[1:-1].strip(_WHITESPACE) if is_wrapped else text).casefold()
 
 
 def _skeleton(name: str) -> str:
     """The name without what the eye does not see, in plain letters."""
-    spaced = " ".join(unicodedata.normalize("NFKC", name).split())
+    plain = unicodedata.normalize("NFKC", name.translate(_LOOK_ALIKE))
+    spaced = " ".join(plain.split())
     visible = "".join(c for c in spaced if unicodedata.category(c) not in ("Cf", "Cc"))
     return unicodedata.normalize("NFKC", visible.strip().translate(_LOOK_ALIKE)).casefold()
 
@@ -80,7 +81,7 @@ class NameIndex:
         known = list(names)[::-1]
         return cls(
             frozenset(known),
-            {fold(n): n for n in known},
+            {n.casefold(): n for n in known},
             {_trimmed(n): n for n in known},
             {_skeleton(n): n for n in known},
         )
@@ -89,9 +90,7 @@ class NameIndex:
         """The known name that this one is or looks like, and in which way; none when it is another name."""
         if name in self.exact:
             return name, "same"
-        folded = name.casefold()
-        found = self.by_case.get(folded)
-        if found is not None and found.casefold() == folded:
+        if (found := self.by_case.get(name.casefold())) is not None:
             return found, "case"
         if (trimmed := self.by_trimmed.get(_trimmed(name))) is not None and _trimmed(name):
             return trimmed, "whitespace"

@@ -140,11 +140,6 @@ def _encoding(start: bytes, declared: str) -> tuple[str, int, str | None]:
     if declared == "utf-16":
         low, high = start[1::2].count(0), start[0::2].count(0)
         return ("utf-16-be" if high > low else "utf-16-le"), 0, None
-    first = start[:1024]
-    if b"\0" in first:
-        is_wide = first.count(0) * 3 >= len(first)
-        looks = "it looks like UTF-16 without a byte order mark" if is_wide else "it looks like binary data"
-        return declared, 0, f"NUL byte at offset {start.index(0)}, expected {declared} text; {looks}"
     return declared, 0, None
 
 
@@ -188,8 +183,11 @@ def _header(
     cells = reader.finish()
     if reader.problem is not None:
         return _unusable(file, "header.malformed", reader.problem)
-    if any("\0" in cell for cell in cells):
-        return _unusable(file, "input.encoding", f"NUL character in the first line, expected {options.encoding} text")
+    if nul := sum(cell.count("\0") for cell in cells):
+        is_wide = 3 * nul >= sum(map(len, cells))
+        looks = "UTF-16 without a byte order mark" if is_wide else "binary data"
+        sentence = f"NUL character in the first line, expected {options.encoding} text; it looks like {looks}"
+        return _unusable(file, "input.encoding", sentence)
     if len(cells) == 1 and not cells[0].strip():
         return _unusable(file, "header.missing", "the first line is blank")
     is_trailing = len(cells) > 1 and cells[-1] == ""

@@ -209,7 +209,8 @@ def _missing(expected: ExpectedColumns, header: FileHeader, there: set[str]) -> 
     ]
     for number, (position, name) in enumerate(missing):
         close = nearest(name, others) if number < MOST_SHOWN else None  # more are counted, not shown
-        hint = f", the nearest found is {quoted(close)}" if close is not None else ""
+        points = f" ({code_points(close)})" if close is not None and not close.isascii() else ""
+        hint = f", the nearest found is {quoted(close)}{points}" if close is not None else ""
         yield Finding("missing_column", f"{quoted(name)} (expected at position {position}{hint})")
 
 

@@ -18,6 +18,9 @@ from invaract_orchestration.intake.listing import ListedFile, list_files
 RELAXED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 
 
+NUL = "NUL character in the first line, expected utf-8 text; it looks like"
+
+
 def read(folder: Path, content: bytes, name: str = "x.csv", **options: Any) -> FileHeader:
     path = folder / name
     path.write_bytes(content)
@@ -61,8 +64,9 @@ def test_header_utf8_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
         (b"\xff\xfei\0d\0\n\0", "latin-1", "UTF-16 byte order mark seen, expected latin-1 text"),
         (b"\xef\xbb\xbfid\n", "latin-1", "UTF-8 byte order mark seen, expected latin-1 text"),
         (b"\xef\xbb\xbfid\n", "utf-16", "UTF-8 byte order mark seen, expected utf-16 text"),
-        (b"i\0d\0,\0c\0\n\0", "utf-8", "NUL byte at offset 1, expected utf-8 text; it looks like UTF-16 without a byte order mark"),
-        (b"id,city\0\n1,2\n3,4\n5,6\n", "utf-8", "NUL byte at offset 7, expected utf-8 text; it looks like binary data"),
+        (b"i\0d\0,\0c\0\n\0", "utf-8", f"{NUL} UTF-16 without a byte order mark"),
+        (b"\0i\0d\0,\0c\0\n", "utf-8", f"{NUL} UTF-16 without a byte order mark"),
+        (b"id,city\0\n1,2\n3,4\n5,6\n", "utf-8", f"{NUL} binary data"),
         (b"id,caf\xe9\n1,2\n", "utf-8", "the first line is not valid utf-8 text near byte 6"),
         (b"i\0d\0\x00\xd8", "utf-16", "the first line is not valid utf-16 text near byte 4"),
     ],
@@ -75,6 +79,10 @@ def test_header_bad_bytes_after_the_first_line_are_no_header_problem(tmp_path: P
     header = read(tmp_path, b"id,label\n1,ok\n2,caf\xe9\n")
     assert header.names == ("id", "label")
     assert header.has_rows is True
+
+
+def test_header_nul_after_the_first_line_is_no_header_problem(tmp_path: Path) -> None:
+    assert read(tmp_path, b"id,label\n1,o\0k\n").names == ("id", "label")
 
 
 def test_header_latin1_names_are_decoded(tmp_path: Path) -> None:

@@ -106,8 +106,8 @@ def test_list_nothing_there_says_the_nearest_folder_and_name(tmp_path: Path) -> 
     assert raised.value.code == "input.missing"
     assert str(raised.value) == (
         "location 'landing/2026-01-03/*.csv': expected at least one file, found none\n"
-        f"Hint: the nearest folder that exists is '{tmp_path}/landing'; looked for '2026-01-03/*.csv' in it; it holds 1 "
-        "name, the closest is '2026-01-02'"
+        f"Hint: the nearest folder that exists is '{tmp_path}/landing'; looked for '2026-01-03/*.csv' in it; it holds "
+        "1 name, the closest is '2026-01-02'"
     )
 
 

@@ -50,9 +50,9 @@ def test_fill_value_with_braces_is_never_filled_again() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        "../../outside", "/tmp/outside", "..", ".", "a/b", "a\\b", "a..b", "", "x" * 201, "a b", "a\nb", "a\0b", "*", "a?b",
-        "[ab]", "<b>", "a'b", 'a"b', "`x`", "a;b", "a--b", "1 OR 1=1", "%2e%2e%2f", "a\u202eb", "a\u200bb", "$HOME", "~/x",
-        "e\u0301", "\ud800", "\u2215etc", "\uff0e\uff0e\uff0f",
+        "../../outside", "/tmp/outside", "..", ".", "a/b", "a\\b", "a..b", "", "x" * 201, "a b", "a\nb", "a\0b", "*",
+        "a?b", "[ab]", "<b>", "a'b", 'a"b', "`x`", "a;b", "a--b", "1 OR 1=1", "%2e%2e%2f", "a\u202eb", "a\u200bb",
+        "$HOME", "~/x", "e\u0301", "\ud800", "\u2215etc", "\uff0e\uff0e\uff0f",
     ],
 )  # fmt: skip
 def test_identifier_that_could_leave_its_place_is_unsafe(value: str) -> None:
