@@ -72,7 +72,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cast:
-    """A change of type. `to` is null when the target type has no name here; `source` when the operand's is not known."""
+    """A change of type. `to` is null for a type without a name here, `source` where the operand's is not known."""
 
     child: Expression
     to: FieldType | None

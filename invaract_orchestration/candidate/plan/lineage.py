@@ -98,9 +98,26 @@ def short_name(dataset: str) -> str:
     return dataset.rpartition(".")[2]
 
 
+@dataclass(frozen=True, slots=True)
+class PlanLineage:
+    """The lineage of every attribute at every node of a plan."""
+
+    scopes: Mapping[int, Scope]
+    latest: Scope
+
+    def of(self, plan: Plan) -> Scope:
+        """What the plan puts out."""
+        return self.scopes[id(plan)]
+
+    def column(self, column: ColumnReference, *inputs: Plan) -> ColumnLineage:
+        """The lineage of a column as a node over these inputs reads it, or as the query around the node has it."""
+        scopes = (*(self.of(plan) for plan in inputs), self.latest)
+        return expression_lineage(column, self.of, *scopes)
+
+
 def output_lineage(plan: Plan) -> dict[str, ColumnLineage]:
     """The lineage of every output column, in order; columns of one name are merged."""
-    found = column_lineage(plan)(plan)
+    found = plan_lineage(plan).of(plan)
     merged: dict[str, ColumnLineage] = {}
     for attribute in plan.output:
         one = found.get(attribute.id, _UNSEEN)
@@ -108,8 +125,8 @@ def output_lineage(plan: Plan) -> dict[str, ColumnLineage]:
     return merged
 
 
-def column_lineage(root: Plan) -> Callable[[Plan], Scope]:
-    """A function that gives, for every plan below the root, the lineage of each attribute that it puts out."""
+def plan_lineage(root: Plan) -> PlanLineage:
+    """The lineage of everything below the root, subqueries included."""
     scopes: dict[int, Scope] = {}
     latest: dict[int, ColumnLineage] = {}
 
@@ -120,7 +137,7 @@ def column_lineage(root: Plan) -> Callable[[Plan], Scope]:
         return scope
 
     fold(root, visit)
-    return lambda plan: scopes[id(plan)]
+    return PlanLineage(scopes, latest)
 
 
 def expression_lineage(expression: Expression, scope_of: Callable[[Plan], Scope], *inputs: Scope) -> ColumnLineage:

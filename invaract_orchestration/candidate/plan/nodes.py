@@ -1,6 +1,6 @@
-"""The nodes of a plan: what a transformation does, whatever it was written in. Engine-free, frozen, compared by identity.
+"""The nodes of a plan: what a transformation does, whatever it was written in.
 
-Every node knows its output from the moment it is built, so a deep plan is never walked to find it.
+Engine-free, frozen, compared by identity. Every node knows its output from the moment it is built, so a deep plan is never walked to find it.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Filter(_Unary):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Join(_Node):
-    """A join of two inputs. An inner one without condition is a comma join. A lateral's right input may read the left."""
+    """A join of two inputs; an inner one without condition is a comma join. A lateral's right input reads the left."""
 
     left: Plan
     right: Plan
@@ -272,8 +272,8 @@ class Generate(_Unary):
 class UnknownPlan(_Node):
     """A step that the translation cannot see into.
 
-    `hides`: the job's own earlier logic may stand inside it (a checkpoint, a node nobody knows). A step written as code hides
-    no relational logic, and never counts as any.
+    `hides`: the job's own earlier logic may stand inside it (a checkpoint, a node nobody knows). A step written as
+    code hides no relational logic, and never counts as any.
     """
 
     description: str

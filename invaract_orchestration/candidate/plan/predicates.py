@@ -1,7 +1,7 @@
 """What a predicate asserts when it holds: its conjuncts in negation-free form, and the equalities that they guarantee.
 
-Only the truth of a predicate matters to a filter or a join, so null and false are one here. Negations are pushed down to the
-comparisons (De Morgan), where three-valued logic allows it, and constants are folded.
+Only the truth of a predicate matters to a filter or a join, so null and false are one here. Negations are pushed down
+to the comparisons (De Morgan), where three-valued logic allows it, and constants are folded.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _DECIMAL_OF_BITS = {8: Decimal(3, 0), 16: Decimal(5, 0), 32: Decimal(10, 0), 64:
 
 
 def is_lossless(source: FieldType, target: FieldType) -> bool:
-    """Whether every value keeps its meaning: a wider integer or decimal, float to double, date to timestamp, the same type."""
+    """Whether every value keeps its meaning: a wider number, float to double, date to timestamp, the same type."""
     if source == target:
         return True
     match source, target:

@@ -28,7 +28,8 @@ Columns = Mapping[str, tuple[tuple[str, FieldType | None], ...]]
 class Session:
     """One translation: the inputs' schemas, the user's functions, ids, and the losses so far.
 
-    A table without a known schema is open: what is read of it is noted in `wanted`, for a second pass that knows its columns.
+    A table without a known schema is open: what is read of it is noted in `wanted`, for a second pass that knows its
+    columns.
     """
 
     dialect: str
@@ -110,8 +111,7 @@ class Scope:
         return [*first, *(a for a in shown if a.id not in {m.id for m in first})]
 
     def resolve(self, parts: tuple[str, ...], *, in_aggregate: bool = False) -> Expression | None:
-        """The column of that dotted name: an output name first where the clause reads those, then FROM, then aliases, then
-        the query around."""
+        """The column of that name: of the output where the clause reads that, of FROM, an alias, of the query around."""
         if not in_aggregate and parts[0].lower() in self.outputs:
             return stepped_into(self.outputs[parts[0].lower()], parts[1:])
         found = self._in_from(parts)

@@ -1,0 +1,129 @@
+"""forbid_cross_join: no join pairs every row of one input with every row of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from invaract_orchestration.candidate.plan.expressions import Expression
+from invaract_orchestration.candidate.plan.nodes import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    Limit,
+    Plan,
+    Project,
+    Read,
+    Sample,
+    Sort,
+    UnknownPlan,
+    Window,
+)
+from invaract_orchestration.candidate.plan.predicates import conjuncts
+from invaract_orchestration.candidate.plan.render import node_text
+from invaract_orchestration.candidate.plan.traverse import fold, post_order, subqueries_of
+from invaract_orchestration.checks.plan_shape.finding import PlanFinding, broken, kept, unverifiable
+from invaract_orchestration.checks.plan_shape.joins import JoinedInputs, is_correlated, joins_of
+from invaract_orchestration.contract.plan_rules import ForbidCrossJoin
+
+
+def judge_cross_join(rule: ForbidCrossJoin, plan: Plan) -> PlanFinding:
+    """Broken by any offence in plain sight; else unverifiable where a step hides joins; else kept."""
+    joins = [joined for root in _roots(plan) for joined in joins_of(root)]
+    offences = {id(j.node): (j, why) for j in joins if (why := _offence(j, rule)) is not None}
+    if offences:
+        first = next(iter(offences.values()))[0].node
+        listed = "; ".join(f"{node_text(joined.node)} {why}" for joined, why in offences.values())
+        count = f"{len(offences)} join{'s' * (len(offences) > 1)}"
+        return broken(
+            f"{count} without a condition between the inputs: {listed}",
+            hint="relate the inputs in ON (or, for a comma join, in the WHERE directly above)",
+            at=first,
+        )
+    hidden = next((node for node in post_order(plan) if _hides_joins(node)), None)
+    if hidden is not None:
+        what = "combines several inputs as code" if len(hidden.children) > 1 else "hides what came before it"
+        return unverifiable(f"a step {what}, so its joins cannot be seen", at=hidden)
+    looked_at = len({id(joined.node) for joined in joins})
+    return kept(f"every join relates its inputs ({looked_at} looked at)" if looked_at else "the plan has no join")
+
+
+def _roots(plan: Plan) -> Iterator[Plan]:
+    """The main plan and every subquery's."""
+    yield plan
+    for node in post_order(plan):
+        for expression in node.expressions:
+            yield from (subquery.plan for subquery in subqueries_of(expression))
+
+
+def _offence(joined: JoinedInputs, rule: ForbidCrossJoin) -> str | None:
+    node = joined.node
+    if rule.allow_single_row and _enough_single(joined):
+        return None
+    if node.lateral and is_correlated(node):
+        return None
+    if node.kind == "cross" and not (node.lateral and _relates(joined, joined.own)):
+        return "is an explicit CROSS JOIN" if not node.lateral else "is a lateral subquery that is not correlated"
+    if joined.is_comma or (node.lateral and node.condition is None and node.kind == "inner"):
+        return None if _connects(joined, (*joined.own, *joined.above)) else "has no condition that relates its inputs"
+    if node.condition is None:
+        return "has no condition"
+    if not conjuncts(node.condition):
+        return "has a condition that is always true"
+    return None if _relates(joined, joined.own) else "has no condition that refers to both inputs"
+
+
+def _relates(joined: JoinedInputs, parts: tuple[Expression, ...]) -> bool:
+    return any(len(joined.places(part)) > 1 for part in parts)
+
+
+def _connects(joined: JoinedInputs, parts: tuple[Expression, ...]) -> bool:
+    """Whether the conjuncts that refer to several inputs connect all of them, directly or through others."""
+    groups = [{at} for at in range(len(joined.inputs))]
+    for part in parts:
+        places = joined.places(part)
+        if len(places) > 1:
+            touched = [group for group in groups if group & places]
+            groups = [group for group in groups if not group & places]
+            groups.append(set().union(*touched))
+    return len(groups) == 1
+
+
+def _enough_single(joined: JoinedInputs) -> bool:
+    """Whether the join is no offence because all inputs but one (or those that conditions connect) hold one row at most."""
+    single = [_is_single_row(plan) for plan in joined.plans]
+    if len(joined.inputs) == 2:
+        return any(single)
+    many = [at for at, one in enumerate(single) if not one]
+    kept_inputs = JoinedInputs(
+        node=joined.node,
+        inputs=tuple(joined.inputs[at] for at in many),
+        plans=tuple(joined.plans[at] for at in many),
+        own=joined.own,
+        above=joined.above,
+    )
+    return len(many) < 2 or _connects(kept_inputs, (*joined.own, *joined.above))
+
+
+def _is_single_row(plan: Plan) -> bool:
+    """Whether the plan gives one row at most, by construction."""
+
+    def visit(node: Plan, of: Callable[[Plan], bool]) -> bool:
+        match node:
+            case Read():
+                return node.rows is not None and node.rows <= 1
+            case Aggregate():
+                return all(not one for one in node.sets) and len(node.sets) == 1 and not node.pivot
+            case Limit():
+                return (node.count is not None and node.count <= 1) or of(node.child)
+            case Join():
+                return all(of(child) for child in node.children) or (node.kind in ("semi", "anti") and of(node.left))
+            case Project() | Filter() | Sort() | Sample() | Distinct() | Window():
+                return of(node.child)
+        return False
+
+    return fold(plan, visit, subqueries=False)
+
+
+def _hides_joins(node: Plan) -> bool:
+    return isinstance(node, UnknownPlan) and (len(node.inputs) > 1 or (not node.inputs and node.hides))

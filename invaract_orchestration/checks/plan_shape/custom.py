@@ -1,0 +1,39 @@
+"""Rules of the user's own: entry points of the group `invaract.plan_rules`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib.metadata import entry_points
+from typing import Any
+
+from invaract_orchestration.candidate.plan.nodes import Plan
+from invaract_orchestration.checks.plan_shape.finding import PlanFinding, kept, unverifiable
+from invaract_orchestration.contract.plan_rules import CustomPlanRule
+
+GROUP = "invaract.plan_rules"
+OwnRule = Callable[..., Iterable[PlanFinding]]
+_WORST = ("kept", "unverifiable", "broken")
+
+
+def judge_custom(rule: CustomPlanRule, plan: Plan) -> PlanFinding:
+    """The worst of what the user's rule finds; none: kept. A rule that is not installed or fails decides nothing."""
+    found = [point for point in entry_points(group=GROUP) if point.name == rule.rule]
+    if not found:
+        return unverifiable(
+            f"the plan rule {rule.rule!r} is not installed", hint=f"install the package whose {GROUP} names it"
+        )
+    try:
+        judge: OwnRule = found[0].load()
+        findings = list(judge(plan, **_options(rule)))
+    except Exception as error:  # noqa: BLE001 - whatever the user's code raises, the rule could not be judged
+        return unverifiable(
+            f"the plan rule {rule.rule!r} failed with {type(error).__name__}", hint="mend the rule's own code"
+        )
+    wrong = [one for one in findings if not isinstance(one, PlanFinding)]
+    if wrong:
+        return unverifiable(f"the plan rule {rule.rule!r} gave no PlanFinding", hint="return PlanFinding values")
+    return max(findings, key=lambda one: _WORST.index(one.outcome), default=kept(f"{rule.rule} found nothing"))
+
+
+def _options(rule: CustomPlanRule) -> dict[str, Any]:
+    return dict(rule.options)

@@ -1,0 +1,50 @@
+"""What one rule says about one plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NoReturn
+
+from invaract_orchestration.candidate.plan.nodes import Plan
+from invaract_orchestration.candidate.plan.render import node_text
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFinding:
+    """The outcome, why, how to mend it, and the node that decided. No literal of the plan is shown: it can be a value."""
+
+    outcome: Literal["kept", "broken", "unverifiable"]
+    reason: str
+    hint: str | None = None
+    node: str | None = None
+    line: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a finding is kept, broken or unverifiable: compare its outcome, never its truth")
+
+
+def kept(reason: str, *, at: Plan | None = None, notes: Iterable[str] = ()) -> PlanFinding:
+    """The plan has what the rule asks for."""
+    return PlanFinding("kept", reason, None, *_place(at), tuple(dict.fromkeys(notes)))
+
+
+def broken(reason: str, *, hint: str, at: Plan | None = None) -> PlanFinding:
+    """The plan shows that the rule does not hold."""
+    return PlanFinding("broken", reason, hint, *_place(at))
+
+
+def unverifiable(reason: str, *, at: Plan | None = None, hint: str | None = None) -> PlanFinding:
+    """The plan hides a part that could decide it."""
+    usual = "take the checkpoint inside track_checkpoints(), or hand the gate the frame before the hidden step"
+    return PlanFinding("unverifiable", reason, hint or usual, *_place(at))
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Names in order, quoted, with commas."""
+    return ", ".join(repr(name) for name in sorted(names))
+
+
+def _place(node: Plan | None) -> tuple[str | None, int | None]:
+    return (None, None) if node is None else (node_text(node), node.line)
