@@ -11,6 +11,7 @@ from invaract_orchestration.contract.place_checks import check_notifications, ch
 from invaract_orchestration.contract.reference_checks import check_keys, check_references, check_rule_names
 from invaract_orchestration.contract.report import Report
 from invaract_orchestration.contract.sql_checks import check_bounds, check_sql
+from invaract_orchestration.errors import Problem
 
 CHECKS: tuple[Callable[[Contract, Report], None], ...] = (
     check_fields,
@@ -25,6 +26,13 @@ CHECKS: tuple[Callable[[Contract, Report], None], ...] = (
     check_notifications,
     check_environments,
 )
+
+
+def find_problems(contract: Contract) -> tuple[Problem, ...]:
+    """What does not fit together in a contract that was made in Python; a loaded one has no such problem."""
+    report = Report(contract.file)
+    check_consistency(contract, report)
+    return report.sorted_problems()
 
 
 def check_consistency(contract: Contract, report: Report) -> None:

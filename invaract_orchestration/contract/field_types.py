@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 
 MAX_DECIMAL_PRECISION = 38
+MAX_NESTING = 30
+_MAX_LENGTH = 20_000
 
 
 class TypeSyntaxError(ValueError):
@@ -130,6 +132,8 @@ def parse_type(text: str) -> FieldType:
     Raises:
         TypeSyntaxError: the text names no type; the message never repeats more than the text itself.
     """
+    if len(text) > _MAX_LENGTH:
+        raise TypeSyntaxError(f"the type is longer than {_MAX_LENGTH:,} characters")
     reader = _Reader(text)
     parsed = reader.type_()
     reader.end()
@@ -150,6 +154,7 @@ class _Reader:
             self._tokens.append(match.group(1).strip())
             at = match.end()
         self._at = 0
+        self._depth = 0
 
     def _peek(self) -> str:
         return self._tokens[self._at] if self._at < len(self._tokens) else ""
@@ -167,6 +172,14 @@ class _Reader:
             raise TypeSyntaxError(f"{self._text!r} is not a type: unexpected {self._peek()!r} after it")
 
     def type_(self) -> FieldType:
+        self._depth += 1
+        if self._depth > MAX_NESTING:
+            raise TypeSyntaxError(f"the type is nested deeper than {MAX_NESTING} levels")
+        found = self._named_type()
+        self._depth -= 1
+        return found
+
+    def _named_type(self) -> FieldType:
         written = self._take()
         name = ALIASES.get(written.lower(), written.lower())
         match name:
@@ -206,7 +219,7 @@ class _Reader:
 
     def _number(self) -> int:
         token = self._take()
-        if not token.isascii() or not token.isdigit():
+        if not token.isascii() or not token.isdigit() or len(token) > 4:
             raise TypeSyntaxError(f"{self._text!r} is not a type: expected a number, found {token!r}")
         return int(token)
 

@@ -55,7 +55,7 @@ def load_contract_text(text: str, *, file: str = "<text>") -> Contract:
         check_consistency(contract, report)
     if report.problems or not isinstance(contract, Contract):
         raise ContractError(report.sorted_problems())
-    return contract
+    return contract.located(file, report.places())
 
 
 def _read(file: Path) -> str:

@@ -6,12 +6,12 @@ follows from the field's type, so that `010`, `on` or `0.1` never turn into some
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
+from invaract_orchestration.contract.fields import FieldSpec, Key, walk_fields
 from invaract_orchestration.contract.plan_rules import PlanRule
 from invaract_orchestration.contract.quality import (
     DATASET_KINDS,
@@ -51,16 +51,22 @@ class Owner(Closed):
     """Who answers for the table."""
 
     team: str
+    """The team."""
     contact: str | None = None
+    """How to reach it."""
 
 
 class SourceOptions(Closed):
     """How the text of the files is written; every default is stated here and nowhere else."""
 
     delimiter: str = Field(default=",", min_length=1, max_length=1)
+    """The character between two values of a CSV line."""
     quote: str = Field(default='"', min_length=1, max_length=1)
+    """The character around a value that holds a delimiter or a line end."""
     escape: str = Field(default='"', min_length=1, max_length=1)
+    """The character before a quote inside of a quoted value; by default the quote itself, doubled."""
     encoding: Literal["utf-8", "latin-1", "utf-16"] = "utf-8"
+    """How the bytes of the files are read as text."""
     null_values: tuple[WrittenValue, ...] = ("",)
     """Unquoted texts that mean null; a quoted one is that text."""
     trailing_delimiter: Literal["reject", "accept"] = "reject"
@@ -73,14 +79,21 @@ class Source(Closed):
     """Where a batch comes from."""
 
     format: Literal["csv", "json", "parquet", "delta", "table", "sql"] = "csv"
+    """What the files are, or `table` for a catalog table and `sql` for a query."""
     location: str | None = None
+    """A path, a folder or a glob; `{name}` is a parameter of the submission. Many files are one batch."""
     sql: str | None = None
+    """Spark SQL over the tables of `inputs`."""
     inputs: dict[str, str] = Field(default_factory=dict)
     """The tables that `sql` reads: the name in the query, and the table or path it stands for."""
     options: SourceOptions = SourceOptions()
+    """How the text of the files is written."""
     header: Literal["exact", "names", "positional"] = "exact"
+    """`exact`: names and order; `names`: any order; `positional`: the header is not compared."""
     empty: Literal["reject", "accept", "no_op"] = "reject"
+    """What a batch without any row does; no file at all is always an error."""
     after: Literal["keep", "archive", "delete"] = "keep"
+    """What happens to the files once they are published."""
 
     @model_validator(mode="after")
     def _place(self) -> Source:
@@ -93,90 +106,67 @@ class Source(Closed):
         return self
 
 
-class FieldSpec(Closed):
-    """What one column, or one nested field, promises. A null passes every check but `required`."""
-
-    name: str = Field(min_length=1)
-    type: TypeOfField
-    description: str | None = None
-    required: bool = False
-    unique: bool = False
-    not_blank: Literal["spaces", "whitespace"] | None = None
-    min: WrittenValue | None = None
-    max: WrittenValue | None = None
-    allowed: tuple[WrittenValue, ...] | None = None
-    pattern: str | None = None
-    min_length: int | None = Field(default=None, ge=0)
-    max_length: int | None = Field(default=None, ge=0)
-    may_be_absent: bool = False
-    normalize: tuple[Literal["trim", "lower", "casefold", "nfc", "nfkc"], ...] = ()
-    format: str | None = None
-    decimal_separator: Literal[".", ","] = "."
-    group_separator: Literal[",", ".", " ", "'", "_"] | None = None
-    timezone: Literal["any", "required", "none"] | None = None
-    source_timezone: str | None = None
-    sensitivity_tags: tuple[str, ...] = ()
-    severity: Severity = "error"
-    phase: Phase | None = None
-    fields: tuple[FieldSpec, ...] = ()
-
-
-class Key(Closed):
-    """Columns whose values together are there once: in the batch, and with `across: target` in the table too."""
-
-    columns: tuple[str, ...] = Field(min_length=1)
-    across: Literal["batch", "target"] = "batch"
-    nulls: Literal["fail", "distinct", "ignore"] = "fail"
-    severity: Severity = "error"
-
-    @property
-    def check_id(self) -> str:
-        """The stable id of the check, `column|unique` or `a+b|unique`."""
-        return "+".join(self.columns) + "|unique"
-
-
 class SchemaPolicy(Closed):
     """What a difference between the data's columns and the contract's does; `accept` means accept and ignore."""
 
     extra_fields: Literal["reject", "accept"] = "reject"
+    """Columns that the contract does not name."""
     missing_optional: Literal["reject", "accept"] = "reject"
+    """Columns without `required` that the data does not have."""
     type_changes: Literal["reject", "accept"] = "reject"
+    """Columns whose type in a typed file is another one."""
 
 
 class Keep(Closed):
     """How long a candidate stays after its verdict."""
 
     passed: Duration = "30d"
+    """After it was published."""
     rejected: Duration = "30d"
+    """After it was rejected."""
 
 
 class CandidatePlace(Closed):
     """Where candidates are written; by default beside the target on the same file system."""
 
     location: str | None = None
+    """A path or a schema; nothing but the gate writes there."""
     keep: Keep = Keep()
+    """How long candidates stay."""
 
 
 class QuarantinePlace(Closed):
     """Where failing rows are kept, and for how long; by default beside the target."""
 
     location: str | None = None
+    """A path or a table."""
     keep: Duration = "30d"
+    """How long the rows stay."""
 
 
 class Publish(Closed):
     """Where accepted rows go, and how."""
 
     target: str = Field(min_length=1)
+    """The table's name, or its path."""
     mode: Mode = "append"
+    """What the accepted rows do to the rows that are there."""
     keys: tuple[str, ...] = ()
+    """The columns by which `merge` and `scd2` match rows."""
     partition_by: tuple[str, ...] = ()
+    """The columns that the table is partitioned by."""
     partition: dict[str, WrittenValue] = Field(default_factory=dict)
+    """The partition that every row must lie in; `{name}` is a parameter of the submission."""
     where: str | None = None
+    """The predicate of the rows that `replace_where` replaces; every new row keeps it."""
     evolve: Literal["refuse", "add_columns"] = "refuse"
+    """What a field does that the table does not have yet."""
     constraints: Literal["none", "mirror"] = "none"
+    """`mirror`: row rules become NOT NULL and CHECK constraints of the table."""
     allow_empty_overwrite: bool = False
+    """Whether a batch without rows may empty the table."""
     candidate: CandidatePlace = CandidatePlace()
+    """Where candidates are written."""
 
     @model_validator(mode="after")
     def _mode_has_what_it_needs(self) -> Publish:
@@ -193,46 +183,73 @@ class Freshness(Closed):
     """When data is expected; read by status and notifications, never a reason to loosen a check."""
 
     expected_by: str | None = None
+    """The time of day, HH:MM in the contract's zone, by which data is published."""
     every: Duration | None = None
+    """How often data is expected."""
     column: str | None = None
+    """The column that says when a row happened."""
     max_age: Duration | None = None
+    """The greatest age of the newest row."""
 
 
 class Notification(Closed):
     """Whom to tell of what; the place names an environment variable, never a secret."""
 
     on: tuple[Literal["rejected", "late", "unknown"], ...] = Field(min_length=1)
+    """What is told."""
     to: str
+    """`webhook:env:NAME`; the environment variable NAME holds the address."""
 
 
 class Contract(Closed):
     """One agreement about one published table."""
 
     contract: Name
+    """The stable id; it stays when the version changes."""
     version: Version = "0.0.0"
+    """MAJOR.MINOR.PATCH in quotes."""
     status: Literal["draft", "active", "deprecated", "retired"] = "active"
+    """`draft` is checked and never published, `retired` is refused."""
     description: str | None = None
+    """What the table means, for people."""
     owner: Owner | None = None
+    """Who answers for the table."""
     consumers: tuple[str, ...] = ()
+    """Who reads the table."""
     arrives: str | None = None
+    """When and how data arrives, in words."""
     timezone: str = "UTC"
     """The zone of `current_date()`, and of dates taken from instants."""
     source: Source | None = None
+    """Where a batch comes from."""
     fields: tuple[FieldSpec, ...] = ()
+    """The columns, in the order of the file; `columns` and `model.fields` are accepted spellings."""
     keys: tuple[Key, ...] = ()
+    """Lists of columns whose values together are there once."""
     schema_policy: SchemaPolicy = SchemaPolicy()
+    """What differences between the data's columns and these do."""
     quality: Quality = Quality()
+    """Rules on rows and on the whole."""
     rules: tuple[PlanRule, ...] = ()
+    """Rules on the shape of the transformation's plan."""
     publish: Publish | None = None
+    """Where accepted rows go, and how."""
     quarantine: QuarantinePlace = QuarantinePlace()
+    """Where failing rows are kept."""
     freshness: Freshness | None = None
+    """When data is expected."""
     notifications: tuple[Notification, ...] = ()
+    """Whom to tell of what."""
     environments: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """Names and places by environment, such as `prod: {publish.target: ...}`; never a check."""
     extensions: dict[str, Any] = Field(default_factory=dict)
+    """Anything of your own; kept, shown, and never read."""
 
     _base: Path | None = PrivateAttr(None)
     _environment: str | None = PrivateAttr(None)
     _declared: Contract | None = PrivateAttr(None)
+    _file: str | None = PrivateAttr(None)
+    _places: dict[tuple[str | int, ...], tuple[int, int]] = PrivateAttr(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
         """Equal when they say the same, wherever their files are."""  # pydantic would compare the private parts too
@@ -245,6 +262,23 @@ class Contract(Closed):
         copy = self.model_copy()
         copy._base, copy._environment, copy._declared = base, environment, declared
         return copy
+
+    def located(self, file: str, places: dict[tuple[str | int, ...], tuple[int, int]]) -> Contract:
+        """The same contract with the line and column of each of its parts, for messages."""
+        copy = self.model_copy()
+        copy._file, copy._places = file, places
+        return copy
+
+    @property
+    def file(self) -> str | None:
+        """The file as it was named, or none."""
+        return self._file
+
+    def place_of(self, path: tuple[str | int, ...]) -> tuple[int, int] | None:
+        """Line and column of a part, such as `("fields", 0, "min")`, or of the nearest part around it."""
+        while path and path not in self._places:
+            path = path[:-1]
+        return self._places.get(path)
 
     @property
     def base(self) -> Path | None:
@@ -262,22 +296,15 @@ class Contract(Closed):
         return self if self._declared is None else self._declared
 
     def all_keys(self) -> tuple[Key, ...]:
-        """The keys, those that a field's `unique: true` declares first; each column list once, the strictest wins."""
+        """The keys, then those of `unique: true` and of a merge; each set of columns once, the strictest wins."""
         declared = [Key(columns=(f.name,), severity=f.severity) for f in self.fields if f.unique]
         merge = [Key(columns=self.publish.keys)] if self.publish and self.publish.keys else []
-        found: dict[tuple[str, ...], Key] = {}
+        found: dict[frozenset[str], Key] = {}
         for key in (*self.keys, *declared, *merge):
-            found.setdefault(key.columns, key)
+            columns = frozenset(key.columns)
+            found[columns] = found[columns].strictest(key) if columns in found else key
         return tuple(found.values())
 
     def field(self, name: str) -> FieldSpec | None:
         """The column of that exact name, or none."""
         return next((f for f in self.fields if f.name == name), None)
-
-
-def walk_fields(fields: tuple[FieldSpec, ...], above: str = "") -> Iterator[tuple[str, FieldSpec]]:
-    """Every field with its dotted path, parents before children."""
-    for spec in fields:
-        path = f"{above}.{spec.name}" if above else spec.name
-        yield path, spec
-        yield from walk_fields(spec.fields, path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from invaract_orchestration.contract.expressions import columns_read, parse_condition
 from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, Key, Phase, RowRule
@@ -23,11 +23,15 @@ def phase_of(check: Check, columns: Collection[str], created: Collection[str] = 
     return "post" if _reads_created(check, columns, created) else "pre"
 
 
-def early_checks(contract: Contract, created: Collection[str]) -> tuple[str, ...]:
-    """The ids of checks written `phase: pre` that read a column which only a post transformation makes."""
+def early_checks(contract: Contract, created: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Place and name of each check written `phase: pre` that reads a column which only a post transformation makes."""
     columns = [spec.name for spec in contract.fields]
-    checks: tuple[FieldSpec | RowRule, ...] = (*contract.fields, *contract.quality.row_rules)
-    return tuple(c.name for c in checks if c.phase == "pre" and _reads_created(c, columns, created))
+    for at, spec in enumerate(contract.fields):
+        if spec.phase == "pre" and _reads_created(spec, columns, created):
+            yield ("fields", at, "phase"), spec.name
+    for at, rule in enumerate(contract.quality.row_rules):
+        if rule.phase == "pre" and _reads_created(rule, columns, created):
+            yield ("quality", "row_rules", at, "phase"), rule.name
 
 
 def _reads_created(check: FieldSpec | RowRule, columns: Collection[str], created: Collection[str]) -> bool:

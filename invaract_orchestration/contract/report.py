@@ -58,6 +58,10 @@ class Report:
         if isinstance(node, ScalarNode):
             self._scalars[path] = node
 
+    def places(self) -> dict[Path, tuple[int, int]]:
+        """Line and column of every part that was written."""
+        return {path: (mark.line, mark.column) for path, mark in self._marks.items()}
+
     def label(self, path: Path) -> str:
         """How a place is called in the file, such as `fields.status.allowed`."""
         known = path

@@ -61,10 +61,21 @@ def _text(value: Any) -> Any:
     return value if value is None or isinstance(value, str) else str(value)
 
 
-Duration = Annotated[str, BeforeValidator(_checked_duration)]
-Name = Annotated[str, BeforeValidator(_checked_name)]
-Version = Annotated[str, BeforeValidator(_checked_version)]
-WrittenValue = Annotated[str, BeforeValidator(_text)]
+Duration = Annotated[
+    str, BeforeValidator(_checked_duration), WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,9}[smhd]$"})
+]
+Name = Annotated[
+    str,
+    BeforeValidator(_checked_name),
+    WithJsonSchema({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_.-]{0,127}$"}),
+]
+Version = Annotated[
+    str,
+    BeforeValidator(_checked_version),
+    WithJsonSchema({"type": "string", "pattern": r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$"}),
+]
+WrittenValue = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "number", "boolean"]})]
+"""A value of the data, kept as the text that was written."""
 TypeOfField = Annotated[
     FieldType,
     BeforeValidator(_type_from_text),

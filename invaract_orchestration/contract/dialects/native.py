@@ -9,6 +9,7 @@ from pathlib import Path
 from invaract_orchestration.contract.binding import describe
 from invaract_orchestration.contract.dialects.short_forms import expand_short_form, is_short_form
 from invaract_orchestration.contract.report import Report
+from invaract_orchestration.contract.template import contract_id
 from invaract_orchestration.contract.yaml_tree import ListNode, MapNode, Node, ScalarNode
 
 _Entry = tuple[ScalarNode, Node]
@@ -24,15 +25,9 @@ def normalize(root: MapNode, file: str, report: Report) -> MapNode:
     root = _without_transformations(root, report)
     root = _one_field_list(root, report)
     if is_short:
-        root = expand_short_form(root, _name_of(file))
+        root = expand_short_form(root, contract_id(Path(file).name.split(".")[0]))
     root = _checked_version(root, is_short, report)
     return root.with_entries(tuple(_entry(key, value) for key, value in root.entries))
-
-
-def _name_of(file: str) -> str:
-    """A contract id made from the file's name."""
-    stem = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(file).name.split(".")[0]).strip("_")
-    return (stem if re.match(r"[A-Za-z]", stem) else f"contract_{stem}").rstrip("_")[:128]
 
 
 def _entry(key: ScalarNode, value: Node) -> _Entry:
