@@ -66,8 +66,7 @@ class ExpectedColumns:
 
         A folder that the location itself names says a column only when the file has none of that name.
         """
-        below = header.file.folder_columns
-        folders = {name for name, _ in header.file.partition if name in below or name not in header.names}
+        folders = header.file.columns_beside(header.names, self.index.exact)
         return tuple(field for field in self.fields if field.name not in folders)
 
     def is_needed(self, field: FieldSpec) -> bool:

@@ -11,7 +11,7 @@ import fnmatch
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -45,6 +45,14 @@ class ListedFile:
     def folder_columns(self) -> tuple[str, ...]:
         """Columns that folders below the root say; those of the location itself are the author's own layout."""
         return tuple(column for column, _ in partition_of(self.name.split("/")[:-1]))
+
+    def columns_beside(self, own: Collection[str], agreed: Collection[str]) -> tuple[str, ...]:
+        """Columns that folders say for a file with `own` columns: all of those below the root, and of the location's
+        those that are agreed and that the file does not have itself.
+        """
+        below = self.folder_columns
+        above = (name for name, _ in self.partition if name in agreed and name not in own and name not in below)
+        return (*above, *below)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -407,7 +407,7 @@ ALPHABET = st.sampled_from(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(names=st.lists(ALPHABET, min_size=1, max_size=5).map(tuple))
 def test_header_is_kept_exactly_when_its_names_are_those_of_the_contract(names: tuple[str, ...]) -> None:
     results = check_headers(agreed(*CITIES), [file(*names)])
@@ -415,7 +415,7 @@ def test_header_is_kept_exactly_when_its_names_are_those_of_the_contract(names: 
     assert all(result.found.isprintable() and "<" not in result.found for result in results)
 
 
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @given(names=st.lists(ALPHABET, min_size=1, max_size=5).map(tuple))
 def test_header_by_names_is_kept_only_when_each_field_is_fed_once(names: tuple[str, ...]) -> None:
     contract = agreed(*CITIES, header="names", extra_fields="accept")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from invaract_orchestration.checks.result import CheckResult
@@ -281,6 +281,7 @@ def test_schema_digest_follows_names_types_order_and_null() -> None:
 TYPES = st.sampled_from(["int", "bigint", "string", "decimal(10,2)", "struct<a:int>", "struct<a:bigint>", "array<int>"])
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["id", "amount", "city", "ID", "x"]), TYPES), max_size=4))
 def test_schema_is_kept_exactly_when_names_and_types_are_those_of_the_contract(columns: list[tuple[str, str]]) -> None:
     observed = typed(*(f"{name} {type_}" for name, type_ in columns))

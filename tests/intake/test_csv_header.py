@@ -15,7 +15,7 @@ from invaract_orchestration.errors import InputUnreadable
 from invaract_orchestration.intake.csv_header import FileHeader, read_header, read_headers
 from invaract_orchestration.intake.listing import ListedFile, list_files
 
-RELAXED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+RELAXED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
 
 
 NUL = "NUL character in the first line, expected utf-8 text; it looks like"

@@ -147,6 +147,9 @@ def test_list_folder_column_of_the_location_is_said_but_not_found_below(tmp_path
     file = list_files("in/day=2026-01-02/*.csv", base=tmp_path).files[0]
     assert file.partition == (("day", "2026-01-02"),)
     assert file.folder_columns == ()
+    assert file.columns_beside(own=("id",), agreed=("id", "day")) == ("day",)
+    assert file.columns_beside(own=("id", "day"), agreed=("id", "day")) == ()
+    assert file.columns_beside(own=("id",), agreed=("id",)) == ()
 
 
 def test_partition_value_with_equals_sign_and_empty_value() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from invaract_orchestration.errors import UsageError
@@ -80,6 +80,7 @@ def test_identifier_message_says_the_place_and_the_way_out() -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_identifier_any_text_is_itself_or_unsafe(value: str) -> None:
     try:
