@@ -118,14 +118,14 @@ def verify(source: ChainSource, *, expected_head: str | None = None) -> tuple[Fi
     for link in source.links():
         walk.take(link)
     walk.finish(head, expected_head)
-    return tuple(dict.fromkeys(walk.findings))
+    return tuple(walk.findings.values())
 
 
 class _Walk:
     """One pass over the chain, in order."""
 
     def __init__(self, source: ChainSource, head: Head | None) -> None:
-        self.findings: list[Finding] = []
+        self.findings: dict[tuple[str, str], Finding] = {}
         self._source = source
         self._covered: set[str] = set()
         self._passed: dict[int, str] = {}
@@ -198,7 +198,8 @@ class _Walk:
             self._find("reordered", f"event {position}", f"the head noted earlier is event {found} now")
 
     def _find(self, kind: Literal["edited", "removed", "reordered", "added"], place: str, message: str) -> None:
-        self.findings.append(Finding(kind=kind, place=place, message=message))
+        # several events may cover one row: the first that does not fit is enough
+        self.findings.setdefault((kind, place), Finding(kind=kind, place=place, message=message))
 
 
 def _event(position: int) -> str:

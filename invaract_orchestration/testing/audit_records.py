@@ -21,18 +21,21 @@ from invaract_orchestration.audit.records import (
 )
 from invaract_orchestration.checks.result import CheckResult
 
+Values = dict[str, Any]
+
 START = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 
 
 def build_version(contract: str = "flights", version: str = "1.0.0", **given: Any) -> ContractVersion:
     """A contract's version."""
-    return ContractVersion(**{"contract": contract, "version": version, "digest": "d1", "document": "{}"} | given)
+    defaults: Values = {"digest": "d1", "document": "{}"}
+    return ContractVersion(contract=contract, version=version, **defaults | given)
 
 
 def build_submission(submission_id: str = "sub-1", **given: Any) -> Submission:
     """A submission of one file."""
     file = InputFile(name="2013-01.csv", size=12, modified=START, digest="f1")
-    defaults = {
+    defaults: Values = {
         "contract": "flights", "target": "lake/flights", "parameters": {"month": "1"}, "slice_digest": "slice-1",
         "intake_digest": f"intake of {submission_id}", "files": (file,),
     }  # fmt: skip
@@ -41,7 +44,7 @@ def build_submission(submission_id: str = "sub-1", **given: Any) -> Submission:
 
 def build_attempt(attempt_id: str = "att-1", submission_id: str = "sub-1", **given: Any) -> Attempt:
     """A run of a submission."""
-    defaults = {
+    defaults: Values = {
         "kind": "run", "contract_version": build_version(), "environment": "dev", "engine": "duckdb 2", "host": "here",
         "started_at": START, "context": {},
     }  # fmt: skip
@@ -50,12 +53,13 @@ def build_attempt(attempt_id: str = "att-1", submission_id: str = "sub-1", **giv
 
 def build_event(attempt_id: str = "att-1", state: State = "received", **given: Any) -> Event:
     """A step of an attempt."""
-    return Event(attempt_id=attempt_id, state=state, **{"at": START, "message": f"is {state}", "detail": {}} | given)
+    defaults: Values = {"at": START, "message": f"is {state}", "detail": {}}
+    return Event(attempt_id=attempt_id, state=state, **defaults | given)
 
 
 def build_result(check: str = "dest|required", **given: Any) -> CheckResult:
     """A check that is kept on ten rows."""
-    defaults = {
+    defaults: Values = {
         "stage": "rows", "outcome": "kept", "expected": "a value", "found": "10 values", "evidence": "scan",
         "rows": 10, "failed": 0,
     }  # fmt: skip
@@ -64,7 +68,7 @@ def build_result(check: str = "dest|required", **given: Any) -> CheckResult:
 
 def build_verdict(attempt_id: str = "att-1", **given: Any) -> VerdictRecord:
     """A verdict that passes."""
-    defaults = {
+    defaults: Values = {
         "passed": True, "contract_digest": "d1", "candidate_digest": "c1", "schema_digest": "s1",
         "target_version": 4, "engine": "duckdb 2", "reasons": (), "counts": Counts(read=10, good=10),
         "results": (build_result(),), "at": START,
@@ -74,7 +78,7 @@ def build_verdict(attempt_id: str = "att-1", **given: Any) -> VerdictRecord:
 
 def build_publication(submission_id: str = "sub-1", attempt_id: str = "att-1", **given: Any) -> PublicationRecord:
     """A publication as version 5."""
-    defaults = {
+    defaults: Values = {
         "target": "lake/flights", "table_version": 5, "mode": "append", "method": "promoted", "committed_at": START,
     }  # fmt: skip
     return PublicationRecord(submission_id=submission_id, attempt_id=attempt_id, **defaults | given)
@@ -82,7 +86,7 @@ def build_publication(submission_id: str = "sub-1", attempt_id: str = "att-1", *
 
 def build_outcome(attempt_id: str = "att-1", state: State = "published", **given: Any) -> OutcomeRecord:
     """An outcome without a publication."""
-    defaults = {
+    defaults: Values = {
         "code": None, "message": f"ended {state}", "counts": Counts(read=10, inserted=10), "publication": None,
         "at": START,
     }  # fmt: skip
@@ -91,7 +95,7 @@ def build_outcome(attempt_id: str = "att-1", state: State = "published", **given
 
 def build_waiver(waiver_id: str = "w-1", **given: Any) -> Waiver:
     """A waiver of one day."""
-    defaults = {
+    defaults: Values = {
         "contract": "flights", "check": "dest|required", "candidate_digest": "c1", "approver": "Ada", "reason": "known",
         "granted_at": START, "expires_at": START + timedelta(days=1),
     }  # fmt: skip
