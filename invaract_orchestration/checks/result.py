@@ -35,6 +35,8 @@ class CheckResult:
     failed: int | None = None
     undecided: int = 0
     nulls: int | None = None
+    is_set_aside: bool = False
+    """Every failed and undecided row was moved to the quarantine, so the check holds on what is left and does not block."""
 
     def __post_init__(self) -> None:
         if self.rows is not None and not 0 <= (self.failed or 0) + self.undecided <= self.rows:
@@ -53,4 +55,4 @@ class CheckResult:
     @property
     def is_blocking(self) -> bool:
         """Whether this result alone keeps the batch from being published."""
-        return self.severity == "error" and self.outcome != "kept"
+        return self.severity == "error" and self.outcome != "kept" and not self.is_set_aside

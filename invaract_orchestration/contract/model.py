@@ -295,6 +295,12 @@ class Contract(Closed):
         """The contract as its file says it, before the names and places of an environment."""
         return self if self._declared is None else self._declared
 
+    def with_target(self, target: str) -> Contract:
+        """The same agreement published to another place; what the file says, and so the digest, stays."""
+        publish = self.publish.model_copy(update={"target": target}) if self.publish else Publish(target=target)
+        copy = self.model_copy(update={"publish": publish})
+        return copy.placed(self.base, self.environment, self.declared)
+
     def all_keys(self) -> tuple[Key, ...]:
         """The keys, then those of `unique: true` and of a merge; each set of columns once, the strictest wins."""
         declared = [Key(columns=(f.name,), severity=f.severity) for f in self.fields if f.unique]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.candidate.target import TargetState
@@ -77,6 +78,7 @@ class Published:
     inserted: int | None = None
     updated: int | None = None
     deleted: int | None = None
+    committed_at: datetime | None = None
     notes: tuple[str, ...] = ()
     metadata: Mapping[str, str | int | None] | None = None
     """The commit's own metadata, when it was found rather than made."""

@@ -41,5 +41,8 @@ class Publisher(Protocol):
         when it cannot be known whether the commit landed.
         """
 
+    def version(self, location: str) -> int | None:
+        """The version of a Delta table now; none when there is no table."""
+
     def keep(self, request: KeepRequest) -> bool:
         """Append failing rows to the quarantine; false when they are there already."""

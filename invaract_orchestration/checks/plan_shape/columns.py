@@ -29,8 +29,9 @@ class Names:
     def is_named(self, wanted: str, column: ColumnReference, *inputs: Plan, by_reading: bool = False) -> bool:
         """Whether `wanted` means the column, as a node over these inputs reads it.
 
-        One part is the name that the column has there. `a.b` is a field nested in a struct column `a` of the inputs, else
-        the source column `b` of table `a`, through renames. `by_reading`: reading a nested field also reads what holds it.
+        One part is the name that the column has there. `a.b` is a field nested in a struct column `a` of the inputs,
+        else the source column `b` of table `a`, through renames. `by_reading`: a read of a nested field also reads what
+        holds it.
         """
         parts = split_name(wanted)
         same = partial(same_name, case_sensitive=self.case_sensitive)

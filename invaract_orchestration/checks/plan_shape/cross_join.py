@@ -90,7 +90,7 @@ def _connects(joined: JoinedInputs, parts: tuple[Expression, ...]) -> bool:
 
 
 def _enough_single(joined: JoinedInputs) -> bool:
-    """Whether the join is no offence because all inputs but one (or those that conditions connect) hold one row at most."""
+    """Whether the inputs of more than one row, if there are several, are connected by conditions."""
     single = [_is_single_row(plan) for plan in joined.plans]
     if len(joined.inputs) == 2:
         return any(single)

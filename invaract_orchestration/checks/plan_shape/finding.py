@@ -12,7 +12,7 @@ from invaract_orchestration.candidate.plan.render import node_text
 
 @dataclass(frozen=True, slots=True)
 class PlanFinding:
-    """The outcome, why, how to mend it, and the node that decided. No literal of the plan is shown: it can be a value."""
+    """The outcome, why, how to mend it, and the node that decided. A literal can be a value, so none is shown."""
 
     outcome: Literal["kept", "broken", "unverifiable"]
     reason: str

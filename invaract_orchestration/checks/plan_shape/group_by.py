@@ -74,5 +74,5 @@ def _reason(rule: RequiredGroupBy, node: Plan, found: frozenset[str]) -> str:
         return f"the aggregation has no key; expected {quoted(rule.columns)}"
     if isinstance(node, Aggregate) and len(node.sets) > 1:
         return f"not every grouping set holds {missing}"
-    where = "the outermost aggregation" if rule.scope == "final" else "no single aggregation"
-    return f"{where} {'does not group' if rule.scope == 'final' else 'groups'} by {quoted(rule.columns)}: {missing} missing"
+    which = "the outermost aggregation does not group" if rule.scope == "final" else "no single aggregation groups"
+    return f"{which} by {quoted(rule.columns)}: {missing} missing"

@@ -1,7 +1,7 @@
 """The joins of a plan with the conditions that they really have.
 
-A chain of comma joins is one join of several inputs. Its condition, and part of an inner join's, is in the WHERE directly
-above: projections that rename nothing may stand between, and joins through which the columns come unchanged.
+A chain of comma joins is one join of several inputs. Its condition, and part of an inner join's, is in the WHERE
+directly above: projections that rename nothing may stand between, and joins through which the columns come unchanged.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _joined(node: Join, above: Parts, absorbed: set[int]) -> JoinedInputs:
 def _chain(
     top: Join, absorbed: set[int]
 ) -> tuple[tuple[frozenset[int], ...], tuple[Plan, ...], tuple[tuple[frozenset[int], int], ...]]:
-    """The inputs of a chain of comma joins; a table joined on to it in between goes with the chain's first input there."""
+    """The inputs of a chain of comma joins; a table joined on to it goes with the chain's first input there."""
     units: list[Plan] = []
     attached: list[tuple[frozenset[int], int]] = []
     stack: list[tuple[Plan, int | None]] = [(top, None)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 from deltalake import DeltaTable
@@ -50,7 +51,10 @@ def find_publication(location: str, submission_id: str) -> Published | None:
     for commit in table.history():
         metadata = gate_metadata(commit)
         if metadata is not None and metadata.get("submission") == submission_id:
-            return Published(version=commit["version"], method=str(metadata.get("method", "")), metadata=metadata)
+            return Published(
+                version=commit["version"], method=str(metadata.get("method", "")), metadata=metadata,
+                committed_at=datetime.fromtimestamp(commit["timestamp"] / 1000, UTC),
+            )  # fmt: skip
     return Published(version=table.version(), method="", notes=("the log no longer says which version it was",))
 
 

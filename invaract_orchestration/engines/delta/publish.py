@@ -14,6 +14,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def _committed(
             hint="run `invaract reconcile` when the target can be read again; submitting again is safe",
         ) from None
     if found is not None:
-        return Published(version=found.version, method=method, notes=notes, **counts)
+        return replace(found, method=method, notes=notes, metadata=None, **counts)
     if failure is None:
         raise OutcomeUnknown("the commit was reported as made, but the target's log does not show it")
     raise _refusal(failure, before) from None

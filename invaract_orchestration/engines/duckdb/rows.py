@@ -101,15 +101,7 @@ def _json(contract: Contract, batch: Batch) -> Rows:
     fields = contract.fields
     folders = _folder_names(contract, batch)
     from_folders = [f for f in fields if f.name in folders]
-    paths = q.texts([str(b.file.path) for b in batch.files])
-    if batch.source.options.shape == "array":
-        lines = f"SELECT CAST(json AS VARCHAR) AS line, filename AS f FROM read_json_objects({paths}, format='array', filename=true)"
-    else:
-        lines = (
-            f"SELECT line, f FROM read_csv({paths}, auto_detect=false, header=false, delim='\\x00', quote='', escape='', "
-            f"columns={{'line': 'VARCHAR'}}, nullstr='', filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}) "
-            "WHERE trim(line, ' \t\r') <> ''"
-        )
+    lines = json_lines(batch)
     readings = []
     for i, spec in enumerate(fields):
         if spec in from_folders:
@@ -142,6 +134,21 @@ def _json(contract: Contract, batch: Batch) -> Rows:
         rights=tuple((".".join(path) + "|type", path[0], f"t{k}") for k, (path, _) in enumerate(flat)),
         structure=((MALFORMED, "s0"), (DUPLICATE_KEY, "s1")),
         is_text=True,
+    )
+
+
+def json_lines(batch: Batch) -> str:
+    """A query for the records of JSON files as text: `line` and `f`; blank lines are no records."""
+    paths = q.texts([str(b.file.path) for b in batch.files])
+    if batch.source.options.shape == "array":
+        return (
+            f"SELECT CAST(json AS VARCHAR) AS line, filename AS f FROM read_json_objects({paths}, format='array', "
+            f"filename=true, hive_partitioning=false, maximum_object_size={_MAX_LINE})"
+        )
+    return (
+        f"SELECT line, f FROM read_csv({paths}, auto_detect=false, header=false, delim='\\x00', quote='', escape='', "
+        f"columns={{'line': 'VARCHAR'}}, nullstr='', filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}) "
+        "WHERE trim(line, ' \t\r') <> ''"
     )
 
 

@@ -1,0 +1,63 @@
+"""What a caller gets for one attempt: everything that was decided, and whether it is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from invaract_orchestration.audit.records import Counts, InputFile, PublicationRecord, State
+from invaract_orchestration.checks.result import CheckResult
+from invaract_orchestration.errors import ContractBlocked
+from invaract_orchestration.verdict.outcome import exit_code
+from invaract_orchestration.verdict.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """How an attempt ended. Holds names, counts and texts of the contract, never a cell value.
+
+    `submission_id` is null only when the call was refused before anything was looked at. `code` names the reason in words that
+    stay the same; null when all went well. `quarantine` is the place of failing rows that were kept, null when none were.
+    """
+
+    state: State
+    contract: str
+    version: str
+    target: str
+    submission_id: str | None
+    attempt_id: str
+    is_check: bool
+    environment: str | None
+    parameters: Mapping[str, str]
+    checks: tuple[CheckResult, ...] = ()
+    verdict: Verdict | None = None
+    publication: PublicationRecord | None = None
+    counts: Counts = field(default_factory=Counts)
+    files: tuple[InputFile, ...] = ()
+    code: str | None = None
+    message: str = ""
+    hint: str | None = None
+    quarantine: str | None = None
+    is_recorded: bool = True
+    started_at: datetime
+    finished_at: datetime
+
+    @property
+    def exit_code(self) -> int:
+        """0 published or nothing to do, 1 rejected, 2 published with rows set aside, 3 could not, 4 audit still to be written."""
+        return exit_code(
+            self.state, quarantined=self.counts.quarantined or 0, is_recorded=self.is_recorded, is_check=self.is_check,
+            passed=self.verdict is not None and self.verdict.passed,
+        )  # fmt: skip
+
+    @property
+    def blocking(self) -> tuple[CheckResult, ...]:
+        """The results that kept the batch from being published."""
+        return tuple(c for c in self.checks if c.is_blocking)
+
+    def raise_if_blocked(self) -> None:
+        """Raise `ContractBlocked` with this result when the batch was rejected."""
+        if self.state == "rejected":
+            reasons = ", ".join(c.check for c in self.blocking[:10]) or self.code or "rejected"
+            raise ContractBlocked(f"contract {self.contract}: the batch was rejected: {reasons}", self)

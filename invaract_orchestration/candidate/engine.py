@@ -1,0 +1,39 @@
+"""What the gate needs of an engine for one attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from invaract_orchestration.candidate.candidate import Candidate, Materialised
+from invaract_orchestration.candidate.writer import CandidateRequest
+from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.intake.batch import Batch
+
+
+class EngineSession(Protocol):
+    """An engine's session for one attempt: it reads the source, writes the candidate and counts on it (see `Measurer`)."""
+
+    def observe(self, contract: Contract, batch: Batch, now: datetime) -> tuple[Any, ...]:
+        """The schemas (ObservedSchema) that typed sources and JSON records really have; empty for CSV. Moves no data."""
+
+    def materialise(self, request: CandidateRequest) -> Materialised:
+        """See `CandidateWriter`."""
+
+    def redigest(self, candidate: Candidate) -> str:
+        """See `CandidateWriter`."""
+
+
+class Engine(Protocol):
+    """Where sessions come from. `identity` names engine and version, as verdicts are bound to it."""
+
+    @property
+    def identity(self) -> str:
+        """Name and version, such as `duckdb 2.0.1`."""
+
+    def open(self, scratch: Path, table_place: Callable[[str, Path | None], str]) -> AbstractContextManager[Any]:
+        """A session that spills below `scratch`."""
+

@@ -1,0 +1,84 @@
+"""The embedded engine: DuckDB over files, no server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from invaract_orchestration.candidate.candidate import Candidate, Materialised
+from invaract_orchestration.candidate.target import TargetState
+from invaract_orchestration.candidate.writer import CandidateRequest
+from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
+from invaract_orchestration.checks.schema_match import ObservedSchema
+from invaract_orchestration.contract.model import Contract, DatasetRule, Key
+from invaract_orchestration.engines.duckdb.candidate import Writer, redigest
+from invaract_orchestration.engines.duckdb.measure import Measure
+from invaract_orchestration.engines.duckdb.observe import observe
+from invaract_orchestration.engines.duckdb.session import connect, register_text_functions
+from invaract_orchestration.intake.batch import Batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuckDBEngine:
+    """Opens a private database for each attempt. `memory_limit` is DuckDB's, such as `4GB`; beyond it rows spill to disk."""
+
+    memory_limit: str | None = None
+    threads: int | None = None
+
+    @property
+    def identity(self) -> str:
+        """Name and version."""
+        return f"duckdb {duckdb.__version__}"
+
+    @contextmanager
+    def open(self, scratch: Path, table_place: Callable[[str, Path | None], str]) -> Iterator[DuckDBSession]:
+        """A session that ends, with all of its temporary data, when the block does."""
+        scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
+        connection = connect(scratch, self.memory_limit, self.threads)
+        try:
+            register_text_functions(connection)
+            yield DuckDBSession(connection=connection, table_place=table_place)
+        finally:
+            connection.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuckDBSession:
+    """See `EngineSession` and `Measurer`."""
+
+    connection: duckdb.DuckDBPyConnection
+    table_place: Callable[[str, Path | None], str]
+
+    def observe(self, contract: Contract, batch: Batch, now: datetime) -> tuple[ObservedSchema, ...]:
+        """See `EngineSession.observe`."""
+        return observe(self.connection, contract, batch, now)
+
+    def materialise(self, request: CandidateRequest) -> Materialised:
+        """See `CandidateWriter.materialise`."""
+        return Writer(connection=self.connection, request=request).materialise()
+
+    def redigest(self, candidate: Candidate) -> str:
+        """See `CandidateWriter.redigest`."""
+        return redigest(candidate)
+
+    def count_key(self, contract: Contract, candidate: Candidate, key: Key, target: TargetState | None) -> KeyCount:
+        """See `Measurer.count_key`."""
+        return self._measure(contract).count_key(contract, candidate, key, target)
+
+    def measure_dataset(
+        self, contract: Contract, candidate: Candidate, rule: DatasetRule, target: TargetState | None, now: datetime
+    ) -> DatasetFact:
+        """See `Measurer.measure_dataset`."""
+        return self._measure(contract).measure_dataset(contract, candidate, rule, target, now)
+
+    def count_violations(self, candidate: Candidate, conditions: Sequence[str], now: datetime) -> Sequence[int]:
+        """See `Measurer.count_violations`."""
+        return Measure(connection=self.connection, table_place=str).count_violations(candidate, conditions, now)
+
+    def _measure(self, contract: Contract) -> Measure:
+        return Measure(connection=self.connection, table_place=lambda name: self.table_place(name, contract.base))

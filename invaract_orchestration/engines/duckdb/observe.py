@@ -1,0 +1,96 @@
+"""The columns that a typed source, or a JSON file's records, really have."""
+
+from __future__ import annotations
+
+import duckdb
+
+from invaract_orchestration.checks.schema_match import ObservedColumn, ObservedSchema
+from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.engines.delta.read import open_table, read_columns
+from invaract_orchestration.engines.delta.types import field_type as delta_field_type
+from invaract_orchestration.engines.duckdb import spark_sql
+from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.json_forms import is_record
+from invaract_orchestration.engines.duckdb.rows import FRAME, json_lines
+from invaract_orchestration.engines.duckdb.session import DeclaredFormBreach, translated
+from invaract_orchestration.engines.duckdb.types import field_type
+from invaract_orchestration.errors import GateError, InputUnreadable
+from invaract_orchestration.intake.batch import Batch, BatchFile
+
+
+def observe(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch, now: object) -> tuple[ObservedSchema, ...]:
+    """One schema per file, or one for the table, query or frame; nothing for CSV, whose header is read as text."""
+    match batch.source.format:
+        case "csv":
+            return ()
+        case "json":
+            return _json(connection, batch)
+        case "parquet":
+            return tuple(_parquet(connection, file) for file in batch.files)
+    return (_frame(connection, batch, now),)
+
+
+def _parquet(connection: duckdb.DuckDBPyConnection, file: BatchFile) -> ObservedSchema:
+    with translated(f"reading the schema of {file.file.name}"):
+        relation = connection.sql(f"SELECT * FROM read_parquet({q.text(str(file.file.path))}, hive_partitioning=false)")
+    columns = [
+        ObservedColumn(name=name, type=field_type(native))
+        for name, native in zip(relation.columns, relation.types, strict=True)
+    ]
+    found = {c.name for c in columns}
+    folders = [ObservedColumn(name=name) for name in file.file.folder_columns if name not in found]
+    return ObservedSchema(place=file.file.name, columns=(*columns, *folders))
+
+
+def _json(connection: duckdb.DuckDBPyConnection, batch: Batch) -> tuple[ObservedSchema, ...]:
+    """The keys of each file's records, and in how many records each is."""
+    lines = json_lines(batch).replace("nullstr=''", "nullstr='', ignore_errors=true")
+    try:
+        with translated("reading the keys of the records"):
+            rows = connection.execute(
+                f"SELECT f, NULL AS k, count(*) FROM ({lines}) WHERE {is_record('line')} GROUP BY f UNION ALL "
+                f"SELECT f, k, count(*) FROM (SELECT f, unnest(list_distinct(json_keys(line))) AS k FROM ({lines}) "
+                f"WHERE {is_record('line')}) GROUP BY f, k ORDER BY ALL"
+            ).fetchall()
+    except DeclaredFormBreach:
+        raise InputUnreadable(
+            "a file is no JSON of the declared shape",
+            hint="source.options.shape: lines is one record a line, array is one array of records a file",
+        ) from None
+    found = []
+    for file in batch.files:
+        own = [(key, count) for path, key, count in rows if path == str(file.file.path)]
+        records = next((count for key, count in own if key is None), 0)
+        columns = [ObservedColumn(name=key, rows=count) for key, count in own if key is not None]
+        names = {c.name for c in columns}
+        folders = [ObservedColumn(name=n, rows=records) for n in file.file.folder_columns if n not in names]
+        found.append(ObservedSchema(place=file.file.name, columns=(*columns, *folders), records=records))
+    return tuple(found)
+
+
+def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: object) -> ObservedSchema:
+    if batch.table is not None:
+        table = open_table(batch.table, batch.table_version)
+        if table is None:
+            raise InputUnreadable("there is no Delta table at source.location", hint="check the place; a folder of Parquet files has format parquet")
+        connection.register(FRAME, read_columns(batch.table, batch.table_version, None))
+        return ObservedSchema(
+            place="the source table",
+            columns=tuple(
+                ObservedColumn(name=f.name, type=delta_field_type(f.type), nullable=f.nullable)
+                for f in table.schema().fields
+            ),
+        )
+    with translated("reading the source's schema"):
+        if batch.query is not None:
+            connection.execute(f"CREATE OR REPLACE TEMP VIEW {FRAME} AS {spark_sql.query(batch.query, now)}")  # type: ignore[arg-type]
+        elif batch.frame is not None:
+            connection.register(FRAME, batch.frame)
+        else:
+            raise GateError("the batch has no source")
+        relation = connection.sql(f"SELECT * FROM {FRAME}")
+    columns = tuple(
+        ObservedColumn(name=name, type=field_type(native))
+        for name, native in zip(relation.columns, relation.types, strict=True)
+    )
+    return ObservedSchema(place="the source", columns=columns)

@@ -1,0 +1,156 @@
+"""Receiving a batch: which files or which table version, and the digest that makes it one closed submission."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from invaract_orchestration.contract.model import Contract, Source
+from invaract_orchestration.errors import InputUnreadable, UsageError
+from invaract_orchestration.intake.batch import Batch, BatchFile
+from invaract_orchestration.intake.digests import digest_files, intake_digest, tables_digest
+from invaract_orchestration.intake.identity import slice_digest, submission_id
+from invaract_orchestration.intake.listing import Listing, list_files, verify_unchanged
+from invaract_orchestration.intake.parameters import check_identifier, check_parameters, fill
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedFile:
+    """A file's name, size in bytes, time of last change and content digest."""
+
+    name: str
+    size: int
+    modified: datetime
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """What a submission is for: contract, target and parameters."""
+
+    contract: str
+    target: str
+    parameters: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        """The slice's identity; the order of parameters does not matter."""
+        return slice_digest(self.contract, self.target, self.parameters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """A batch with its identity, and how to see later that it is still the same."""
+
+    batch: Batch
+    files: tuple[ReceivedFile, ...]
+    intake_digest: str
+    submission_id: str
+    verify: Callable[[], None]
+
+
+def slice_of(contract: Contract, target: str, parameters: Mapping[str, str], location: str | None) -> Slice:
+    """The slice of a call, with ids and parameters checked before they become part of any name.
+
+    Raises:
+        UnsafeName: a parameter that could leave its place.
+        UsageError: a parameter that is missing, or that nothing uses.
+    """
+    publish = contract.publish
+    texts = [t for t in (location, target, publish.where if publish else None, contract.source and contract.source.sql) if t]
+    texts += list(publish.partition.values()) if publish else []
+    check_parameters(parameters, *texts)
+    return Slice(contract=contract.contract, target=fill(target, parameters), parameters=dict(parameters))
+
+
+def receive(
+    contract: Contract, own: Slice, *, location: str | None, frame: Any, given_id: str | None,
+    table_version: Callable[[str], int | None], table_place: Callable[[str], str],
+) -> Received:  # fmt: skip
+    """List and digest the batch of a slice.
+
+    Raises:
+        InputUnreadable: nothing is there, or a file cannot be read.
+        UsageError: no source is named, or a frame comes without an id.
+    """
+    if given_id is not None:
+        check_identifier("submission id", given_id)
+    source = contract.source or Source()
+    if frame is not None:
+        return _frame(source, own, frame, given_id)
+    if source.format == "sql":
+        return _query(source, own, given_id)
+    place = location or source.location
+    if place is None:
+        raise UsageError(
+            f"contract {contract.contract}: no source is named",
+            hint="add source.location, or name the files with --source",
+        )
+    filled = fill(place, own.parameters)
+    if source.format in ("delta", "table"):
+        return _table(source, own, table_place(filled), given_id, table_version)
+    return _files(source, own, filled, contract.base or Path.cwd(), given_id)
+
+
+def unreadable_id(own: Slice) -> str:
+    """An id for a batch that could not be read, so that the attempt is on record too."""
+    return submission_id(own.digest, f"unreadable:{uuid.uuid4().hex}")
+
+
+def _files(source: Source, own: Slice, location: str, base: Path, given_id: str | None) -> Received:
+    listing: Listing = list_files(location, base=base)
+    digests = digest_files(listing)
+    digest = intake_digest(digests)
+    return Received(
+        batch=Batch(source=source, files=tuple(BatchFile(file=f) for f in listing.files)),
+        files=tuple(
+            ReceivedFile(name=d.name, size=d.size, modified=_aware(f.modified_ns), digest=d.digest)
+            for d, f in zip(digests, listing.files, strict=True)
+        ),
+        intake_digest=digest,
+        submission_id=given_id or submission_id(own.digest, digest),
+        verify=lambda: verify_unchanged(listing, location, base),
+    )
+
+
+def _table(
+    source: Source, own: Slice, place: str, given_id: str | None, table_version: Callable[[str], int | None]
+) -> Received:
+    version = table_version(place)
+    if version is None:
+        raise InputUnreadable("there is no Delta table at source.location", hint="check the place and its permissions")
+    digest = tables_digest({"source": version, place: version})
+    return Received(
+        batch=Batch(source=source, table=place, table_version=version), files=(), intake_digest=digest,
+        submission_id=given_id or submission_id(own.digest, digest), verify=lambda: None,
+    )  # fmt: skip
+
+
+def _query(source: Source, own: Slice, given_id: str | None) -> Received:
+    if given_id is None:
+        raise UsageError(
+            "a batch from a query needs an id of its own",
+            hint="give --submission-id; the orchestrators give one from asset and partition, or from dag, task and date",
+        )
+    return Received(
+        batch=Batch(source=source, query=fill(source.sql or "", own.parameters)), files=(),
+        intake_digest=f"given:{given_id}", submission_id=given_id, verify=lambda: None,
+    )  # fmt: skip
+
+
+def _frame(source: Source, own: Slice, frame: Any, given_id: str | None) -> Received:
+    if given_id is None:
+        raise UsageError("a frame handed in needs a submission id", hint="name the batch it stands for")
+    typed = source.model_copy(update={"format": "sql", "sql": "handed in"})
+    return Received(
+        batch=Batch(source=typed, frame=frame), files=(), intake_digest=f"given:{given_id}", submission_id=given_id,
+        verify=lambda: None,
+    )  # fmt: skip
+
+
+def _aware(nanoseconds: int) -> datetime:
+    return datetime.fromtimestamp(nanoseconds // 1000 / 1_000_000, UTC)

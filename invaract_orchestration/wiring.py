@@ -1,0 +1,52 @@
+"""Where implementations are chosen: settings in, a gate out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from invaract_orchestration.errors import UsageError
+from invaract_orchestration.gate import Gate
+from invaract_orchestration.settings import Settings, read_settings
+
+
+@contextmanager
+def open_gate(
+    settings: Settings | None = None, *, engine: str | None = None, tell: Callable[[str], None] = lambda _: None
+) -> Iterator[Gate]:
+    """A gate for these settings, or those of the environment; the audit store is closed when the block ends.
+
+    Raises:
+        AuditUnavailable: the audit store cannot be opened.
+        UsageError: an engine of that name is not known.
+    """
+    chosen = settings or read_settings()
+    with open_audit(chosen) as audit:
+        from invaract_orchestration.engines.delta.publisher import DeltaPublisher
+
+        yield Gate(
+            engine=_engine(engine or chosen.engine, chosen), publisher=DeltaPublisher(), audit=audit,
+            lake_root=chosen.lake_root, tell=tell,
+        )  # fmt: skip
+
+
+@contextmanager
+def open_audit(settings: Settings | None = None, *, read_only: bool = False) -> Iterator[Any]:
+    """The audit store of the settings."""
+    from invaract_orchestration.stores.open import open_store
+
+    chosen = settings or read_settings()
+    if chosen.audit_url.startswith("sqlite:///") and not read_only:
+        Path(chosen.audit_url.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
+    with open_store(chosen.audit_url, read_only=read_only) as store:
+        yield store
+
+
+def _engine(name: str, settings: Settings) -> Any:
+    if name == "duckdb":
+        from invaract_orchestration.engines.duckdb.engine import DuckDBEngine
+
+        return DuckDBEngine(memory_limit=settings.memory_limit, threads=settings.threads)
+    raise UsageError(f"engine {name!r} is not known", hint="the engine that is built is duckdb")
