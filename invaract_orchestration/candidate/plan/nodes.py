@@ -1,6 +1,7 @@
 """The nodes of a plan: what a transformation does, whatever it was written in.
 
-Engine-free, frozen, compared by identity. Every node knows its output from the moment it is built, so a deep plan is never walked to find it.
+Engine-free, frozen, compared by identity. Every node knows its output from the moment it is built, so a deep plan is
+never walked to find it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """SQL text to sqlglot's tree, as the dialect's engine reads it.
 
 sqlglot makes a comma join of Spark a CROSS JOIN and gives a JOIN without ON the condition true: both would hide what
-the author wrote, so the parser is told to keep them apart. Its parser is recursive; a text nested too deep for Python's own
-stack is parsed and translated on a thread with a large one.
+the author wrote, so the parser is told to keep them apart. Its parser is recursive; a text nested too deep for
+Python's own stack is parsed and translated on a thread with a large one.
 """
 
 from __future__ import annotations

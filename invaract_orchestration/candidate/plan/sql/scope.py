@@ -111,7 +111,7 @@ class Scope:
         return [*first, *(a for a in shown if a.id not in {m.id for m in first})]
 
     def resolve(self, parts: tuple[str, ...], *, in_aggregate: bool = False) -> Expression | None:
-        """The column of that name: of the output where the clause reads that, of FROM, an alias, of the query around."""
+        """The column of that name: an output where the clause reads those, of FROM, an alias, of the query around."""
         if not in_aggregate and parts[0].lower() in self.outputs:
             return stepped_into(self.outputs[parts[0].lower()], parts[1:])
         found = self._in_from(parts)

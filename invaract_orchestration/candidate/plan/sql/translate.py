@@ -24,8 +24,8 @@ def translate_sql(
     """The plan of a SQL text. Of several statements the last one is the plan; views before it can be read.
 
     `schemas` are the inputs by name (full, or its last parts); a table that is not among them is read with the columns
-    that the text names. `functions` are the user's own, whatever built-in has their name. What is not understood becomes an
-    unknown node or expression, with a diagnostic.
+    that the text names. `functions` are the user's own, whatever built-in has their name. What is not understood
+    becomes an unknown node or expression, with a diagnostic.
 
     Raises:
         SqlSyntaxError: the text is not SQL of that dialect.

@@ -1,0 +1,46 @@
+"""Options: other files of plan cases, and folders of cases with a setup, a transformation and a contract."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.plan.cases import Case, CaseFile, load_cases
+
+OWN_CASES = (Path(__file__).parent / "plan_cases.yaml", Path(__file__).parent / "more_cases.yaml")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("plan shape")
+    group.addoption("--plan-cases", metavar="FILE", help="another file of the form of tests/plan/plan_cases.yaml")
+    group.addoption("--case-folders", metavar="DIR", help="a folder of case folders; plan cases are named P*")
+
+
+def case_file(config: pytest.Config) -> CaseFile:
+    chosen = config.getoption("--plan-cases", default=None) or os.environ.get("INVARACT_PLAN_CASES")
+    return load_cases(*((Path(chosen),) if chosen else OWN_CASES))
+
+
+def case_folders(config: pytest.Config) -> list[Path]:
+    chosen = config.getoption("--case-folders", default=None) or os.environ.get("INVARACT_CASE_FOLDERS")
+    return sorted(Path(chosen).glob("P*/")) if chosen else []
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for kind in ("rule_case", "lineage_case", "sensitivity_case", "render_case"):
+        if kind in metafunc.fixturenames:
+            cases: list[Case] = case_file(metafunc.config).of(kind.removesuffix("_case"))
+            front_end = getattr(metafunc.module, "FRONT_END", "sql")
+            fitting = [case for case in cases if front_end in case.front_ends]
+            metafunc.parametrize(kind, fitting, ids=[case.id for case in fitting])
+    if "case_folder" in metafunc.fixturenames:
+        folders = case_folders(metafunc.config)
+        missing = pytest.param(None, marks=pytest.mark.skip("no --case-folders and no INVARACT_CASE_FOLDERS"))
+        metafunc.parametrize("case_folder", folders or [missing], ids=[f.name for f in folders] or ["none"])
+
+
+@pytest.fixture(scope="session")
+def plan_cases(pytestconfig: pytest.Config) -> CaseFile:
+    return case_file(pytestconfig)
