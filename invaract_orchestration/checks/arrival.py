@@ -10,6 +10,7 @@ from invaract_orchestration.checks.header import check_headers, match_columns
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.checks.schema_match import ObservedSchema, check_schema
 from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.errors import NotSupported
 from invaract_orchestration.intake.batch import Batch, BatchFile
 from invaract_orchestration.intake.csv_header import read_header
 
@@ -24,6 +25,8 @@ def judge_arrival(
     """
     if batch.source.format == "csv":
         headers = [read_header(b.file, batch.source.options) for b in batch.files]
+        if any(h.encoding == "utf-16-be" for h in headers):
+            raise NotSupported("a file is UTF-16 with the high byte first", hint="deliver it as UTF-8")
         files = tuple(
             BatchFile(file=h.file, names=h.names, feeds=tuple(match_columns(contract, h))) for h in headers
         )

@@ -218,7 +218,7 @@ def files_relation(candidate: Candidate) -> str:
     """The candidate's rows as a relation over exactly its files."""
     if not candidate.files:
         raise EngineFailure("the candidate has no file")
-    return f"read_parquet({q.texts(f.path for f in candidate.files)}, hive_partitioning=false)"
+    return f"read_parquet({q.paths(f.path for f in candidate.files)}, hive_partitioning=false)"
 
 
 def skipping_malformed(relation: str) -> str:

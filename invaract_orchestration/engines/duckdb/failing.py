@@ -61,7 +61,7 @@ class FailingWriter:
         types = column_types(self.request.contract)
         fields = self.request.contract.fields
         packed = ", ".join(f"{q.text(f.name)}, {columns(f.name)}" for f in fields)
-        paths = q.texts(f.path for f in whole.files)
+        paths = q.paths(f.path for f in whole.files)
         relation = (
             f"(SELECT *, json_object({packed}) AS invaract_p, 0 AS invaract_n "
             f"FROM read_parquet({paths}, hive_partitioning=false))"
@@ -187,7 +187,7 @@ def _skipping(relation: str) -> str:
 
 def _reading_order(relation: str, paths: list[str]) -> list[str]:
     """The files in the order in which the relation names them: that is the order of its rows."""
-    return sorted(paths, key=lambda path: relation.find(q.text(path)))
+    return sorted(paths, key=lambda path: relation.find(q.paths([path])[1:-1]))
 
 
 def _list(entries: object) -> str:

@@ -173,9 +173,9 @@ class Measure:
             self._register_table(path, None, [column])
             return f"SELECT DISTINCT CAST({q.name(column)} AS VARCHAR) AS w FROM {_OTHER} WHERE {q.name(column)} IS NOT NULL"
         if path.endswith(".parquet"):
-            source = f"read_parquet({q.text(path)})"
+            source = f"read_parquet({q.paths([path])})"
         else:
-            source = f"read_csv({q.text(path)}, header=true, all_varchar=true, delim=',', auto_detect=true)"
+            source = f"read_csv({q.paths([path])}, header=true, all_varchar=true, delim=',', auto_detect=true)"
         names = [row[0] for row in self.connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
         chosen = column if column in names else (names[0] if len(names) == 1 else None)
         if chosen is None:

@@ -24,25 +24,25 @@ def observe(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Ba
         case "csv":
             return ()
         case "json":
-            return _json(connection, batch)
+            return _json(connection, contract, batch)
         case "parquet":
-            return tuple(_parquet(connection, file) for file in batch.files)
+            return tuple(_parquet(connection, contract, file) for file in batch.files)
     return (_frame(connection, batch, now),)
 
 
-def _parquet(connection: duckdb.DuckDBPyConnection, file: BatchFile) -> ObservedSchema:
+def _parquet(connection: duckdb.DuckDBPyConnection, contract: Contract, file: BatchFile) -> ObservedSchema:
     with translated(f"reading the schema of {file.file.name}"):
-        relation = connection.sql(f"SELECT * FROM read_parquet({q.text(str(file.file.path))}, hive_partitioning=false)")
+        relation = connection.sql(f"SELECT * FROM read_parquet({q.paths([file.file.path])}, hive_partitioning=false)")
     columns = [
         ObservedColumn(name=name, type=field_type(native))
         for name, native in zip(relation.columns, relation.types, strict=True)
     ]
-    found = {c.name for c in columns}
-    folders = [ObservedColumn(name=name) for name in file.file.folder_columns if name not in found]
+    agreed = {f.name for f in contract.fields}
+    folders = [ObservedColumn(name=n) for n in file.file.columns_beside({c.name for c in columns}, agreed)]
     return ObservedSchema(place=file.file.name, columns=(*columns, *folders))
 
 
-def _json(connection: duckdb.DuckDBPyConnection, batch: Batch) -> tuple[ObservedSchema, ...]:
+def _json(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch) -> tuple[ObservedSchema, ...]:
     """The keys of each file's records, and in how many records each is."""
     lines = json_lines(batch).replace("nullstr=''", "nullstr='', ignore_errors=true")
     try:
@@ -62,8 +62,8 @@ def _json(connection: duckdb.DuckDBPyConnection, batch: Batch) -> tuple[Observed
         own = [(key, count) for path, key, count in rows if path == str(file.file.path)]
         records = next((count for key, count in own if key is None), 0)
         columns = [ObservedColumn(name=key, rows=count) for key, count in own if key is not None]
-        names = {c.name for c in columns}
-        folders = [ObservedColumn(name=n, rows=records) for n in file.file.folder_columns if n not in names]
+        beside = file.file.columns_beside({c.name for c in columns}, {f.name for f in contract.fields})
+        folders = [ObservedColumn(name=n, rows=records) for n in beside]
         found.append(ObservedSchema(place=file.file.name, columns=(*columns, *folders), records=records))
     return tuple(found)
 

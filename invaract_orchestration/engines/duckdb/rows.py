@@ -89,7 +89,7 @@ def read_csv(paths: Sequence[str], width: int, options: SourceOptions) -> tuple[
     names = "{" + ", ".join(f"'c{i}': 'VARCHAR'" for i in range(read)) + "}"
     encoding = {"utf-8": "utf-8", "latin-1": "latin-1", "utf-16": "utf-16"}[options.encoding]
     arguments = (
-        f"{q.texts(paths)}, auto_detect=false, header=true, delim={q.text(options.delimiter)}, "
+        f"{q.paths(paths)}, auto_detect=false, header=true, delim={q.text(options.delimiter)}, "
         f"quote={q.text(options.quote)}, escape={q.text(options.escape)}, columns={names}, encoding='{encoding}', "
         f"nullstr={q.texts(options.null_values or ('',))}, allow_quoted_nulls=false, strict_mode=true, "
         f"null_padding=false, filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}"
@@ -139,7 +139,7 @@ def _json(contract: Contract, batch: Batch) -> Rows:
 
 def json_lines(batch: Batch) -> str:
     """A query for the records of JSON files as text: `line` and `f`; blank lines are no records."""
-    paths = q.texts([str(b.file.path) for b in batch.files])
+    paths = q.paths(b.file.path for b in batch.files)
     if batch.source.options.shape == "array":
         return (
             f"SELECT CAST(json AS VARCHAR) AS line, filename AS f FROM read_json_objects({paths}, format='array', "
@@ -156,7 +156,7 @@ def _typed(contract: Contract, batch: Batch) -> Rows:
     fields = contract.fields
     folders = _folder_names(contract, batch)
     if batch.files:
-        paths = q.texts([str(b.file.path) for b in batch.files])
+        paths = q.paths(b.file.path for b in batch.files)
         source = f"read_parquet({paths}, filename='f', file_row_number=true, hive_partitioning=false, union_by_name=true)"
         extra, number = "f", "file_row_number + 1"
     else:
@@ -199,10 +199,9 @@ def _typed(contract: Contract, batch: Batch) -> Rows:
 
 def _folder_names(contract: Contract, batch: Batch) -> list[str]:
     """Columns that stand in the folder names of the files."""
-    if not batch.files:
-        return []
     fed = {name for file in batch.files for name in file.feeds}
-    return [n for n, _ in batch.files[0].file.partition if contract.field(n) is not None and n not in fed]
+    names = dict.fromkeys(n for file in batch.files for n, _ in file.file.partition)
+    return [n for n in names if contract.field(n) is not None and n not in fed]
 
 
 def _folder_value(name: str, folders: list[str]) -> str:
@@ -221,7 +220,7 @@ def register_folders(connection: duckdb.DuckDBPyConnection, contract: Contract, 
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {FOLDERS} (folder_file VARCHAR, folders VARCHAR[])")
     connection.executemany(
         f"INSERT INTO {FOLDERS} VALUES (?, ?)",
-        [(str(b.file.path), [dict(b.file.partition)[n] for n in names]) for b in batch.files],
+        [(str(b.file.path), [dict(b.file.partition).get(n) for n in names]) for b in batch.files],
     )
 
 

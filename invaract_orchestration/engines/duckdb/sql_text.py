@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from pathlib import Path
 
 
 def name(text: str) -> str:
@@ -22,6 +24,11 @@ def text(value: str) -> str:
 def texts(values: Iterable[str]) -> str:
     """A list literal of texts."""
     return "[" + ", ".join(text(v) for v in values) + "]"
+
+
+def paths(values: Iterable[str | Path]) -> str:
+    """A list literal of file paths, each meant literally: DuckDB takes a path for a pattern otherwise."""
+    return texts(re.sub(r"([*?\[])", r"[\1]", str(value)) for value in values)
 
 
 def all_of(conditions: Iterable[str]) -> str:
