@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from sqlglot import exp
 from sqlglot.errors import OptimizeError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from invaract_orchestration.contract.expressions import (
-    ExpressionError,
-    called_function_refusal,
-    first_offset,
-    parse_sql,
-    standard_spelling,
-    unknown_columns,
-)
+from invaract_orchestration.contract.expression_names import Columns, ExpressionError, first_offset, unknown_columns
+from invaract_orchestration.contract.expressions import called_function_refusal, is_too_high, parse_sql
 from invaract_orchestration.contract.field_types import FieldType
 from invaract_orchestration.contract.report import shown, suggest
 from invaract_orchestration.contract.sql_functions import AGGREGATES, ROW_FUNCTIONS
+from invaract_orchestration.contract.standard_sql import standard_spelling
 
 TABLE = "candidate"
 _REFUSED: tuple[tuple[type[exp.Expr], str], ...] = (
@@ -41,7 +36,7 @@ def parse_query(sql: str) -> exp.Expr:
     return standard_spelling(tree)
 
 
-def check_query(sql: str, columns: Mapping[str, FieldType | None]) -> list[ExpressionError]:
+def check_query(sql: str, columns: Columns) -> list[ExpressionError]:
     """Everything that hinders a text from being a dataset rule's query over a candidate with these columns."""
     try:
         tree = _parse(sql)
@@ -62,6 +57,9 @@ def _parse(sql: str) -> exp.Query:
 
 
 def _refusals(sql: str, tree: exp.Query) -> Iterator[ExpressionError]:
+    if is_too_high(tree):
+        yield ExpressionError("the query is nested too deeply")
+        return
     selected = tree.selects
     if len(selected) != 1 or selected[0].is_star:
         yield ExpressionError("expected a query that selects one number, found " + _selected(selected))
@@ -94,7 +92,7 @@ def _foreign_tables(tree: exp.Query) -> Iterator[ExpressionError]:
         yield ExpressionError(f"the query does not read '{TABLE}', so it says nothing about the rows to publish")
 
 
-def _unknown_names(tree: exp.Query, columns: Mapping[str, FieldType | None]) -> Iterator[ExpressionError]:
+def _unknown_names(tree: exp.Query, columns: Columns) -> Iterator[ExpressionError]:
     try:
         scopes = traverse_scope(tree)
     except (OptimizeError, RecursionError) as error:
@@ -110,7 +108,7 @@ def _unknown_names(tree: exp.Query, columns: Mapping[str, FieldType | None]) -> 
 
 
 def _unknown_name(
-    column: exp.Column, scope: Scope, columns: Mapping[str, FieldType | None]
+    column: exp.Column, scope: Scope, columns: Columns
 ) -> Iterator[ExpressionError]:  # fmt: skip
     parts = [p.name for p in column.parts]
     sources = {name.lower(): source for name, source in _visible(scope)}
@@ -135,7 +133,7 @@ def _visible(scope: Scope) -> Iterator[tuple[str, object]]:
         current = current.parent
 
 
-def _names_of(source: object, columns: Mapping[str, FieldType | None]) -> Mapping[str, FieldType | None]:
+def _names_of(source: object, columns: Columns) -> Columns:
     """The columns of a source, those of its own sources where it selects `*`."""
     if not isinstance(source, Scope):
         return columns

@@ -5,15 +5,26 @@ What an expression reads is decided on the parsed tree, never on its text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from sqlglot import Token, TokenType, exp, parse_one, tokenize
 from sqlglot.errors import ParseError, SqlglotError
 
-from invaract_orchestration.contract import field_types as ft
+from invaract_orchestration.contract.expression_names import (
+    Columns,
+    ExpressionError,
+    ambiguous_types,
+    columns_read,
+    first_offset,
+    may_be_condition,
+    unknown_columns,
+)
 from invaract_orchestration.contract.patterns import PatternError, check_pattern
-from invaract_orchestration.contract.report import nearest, shown, suggest
-from invaract_orchestration.contract.sql_functions import AGGREGATES, ROW_FUNCTIONS, UNSTABLE, WINDOWS
+from invaract_orchestration.contract.report import nearest, shown
+from invaract_orchestration.contract.sql_functions import AGGREGATES, ROW_FUNCTIONS, SPELLINGS, UNSTABLE, WINDOWS
+from invaract_orchestration.contract.standard_sql import standard_spelling
+
+__all__ = ["ExpressionError", "check_condition", "columns_read", "parse_condition", "parse_sql"]
 
 MAX_CHARACTERS = 20_000
 MAX_NESTING = 200
@@ -32,24 +43,9 @@ _UNCALLED_FUNCTIONS: tuple[type[exp.Expr], ...] = (
 )  # fmt: skip
 """Functions that have a spelling without `name(...)`, or that the parser puts around an argument."""
 
-_NEVER_A_CONDITION: tuple[type[exp.Expr], ...] = (
-    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.DPipe, exp.Neg, exp.Interval, exp.CurrentDate,
-    exp.CurrentTimestamp, exp.Length, exp.Lower, exp.Upper, exp.Trim, exp.Abs, exp.Round, exp.Concat, exp.Substring,
-    exp.Year, exp.Month, exp.Day, exp.TsOrDsToDate, exp.DateDiff, exp.ArraySize,
-)  # fmt: skip
-
-
-class ExpressionError(ValueError):
-    """An expression that cannot be a rule; `offset` is the character of its text at which that shows."""
-
-    def __init__(self, sentence: str, *, offset: int = 0, hint: str | None = None) -> None:
-        self.offset = offset
-        self.hint = hint
-        super().__init__(sentence)
-
 
 def parse_condition(sql: str) -> exp.Expr:
-    """The tree of a condition over one row. `isnull`, `isnotnull` and `now` come out in their standard spelling.
+    """The tree of a condition over one row, in the spelling that means the same on every engine.
 
     Raises:
         ExpressionError: it is no single condition, or it calls what not every engine evaluates alike.
@@ -60,45 +56,19 @@ def parse_condition(sql: str) -> exp.Expr:
     return standard_spelling(tree)
 
 
-def columns_read(expression: exp.Expr, columns: Iterable[str] = ()) -> frozenset[str]:
-    """The columns that an expression reads, in the spelling of `columns` where they are known; `a.b` reads `a`.
-
-    Without `columns` the first part of each name is taken as written.
-    """
-    known = {name.lower(): name for name in columns}
-    found = set()
-    for node in expression.find_all(exp.Column):
-        parts = [part.name for part in node.parts]
-        found.add(_resolve(parts, known)[0] or parts[0])
-    return frozenset(found)
-
-
-def check_condition(sql: str, columns: Mapping[str, ft.FieldType | None]) -> list[ExpressionError]:
+def check_condition(sql: str, columns: Columns) -> list[ExpressionError]:
     """Everything that hinders a text from being a condition over these columns; a type that is not known is none."""
     try:
         tree = _parse(sql)
     except ExpressionError as error:
         return [error]
     errors = [*_refusals(sql, tree), *unknown_columns(tree, columns)]
-    if not errors and not _may_be_condition(tree, columns):
+    if not errors:
+        errors = list(ambiguous_types(tree, columns))
+    if not errors and not may_be_condition(tree, columns):
         hint = "compare it with something, such as `amount > 0`"
         errors.append(ExpressionError("expected a condition that is true or false", hint=hint))
     return errors
-
-
-def unknown_columns(tree: exp.Expr, columns: Mapping[str, ft.FieldType | None]) -> Iterator[ExpressionError]:
-    """An error for each name in the tree that is neither one of the columns nor a field inside of one."""
-    known = {name.lower(): name for name in columns}
-    for node in tree.find_all(exp.Column):
-        identifiers = node.parts
-        parts = [part.name for part in identifiers]
-        offset = first_offset(identifiers[0])
-        name, rest = _resolve(parts, known)
-        if name is None:
-            hint = suggest(parts[0], columns, "columns")
-            yield ExpressionError(f"unknown column {shown('.'.join(parts))}", offset=offset, hint=hint)
-            continue
-        yield from _unknown_fields(name, columns[name], rest, offset)
 
 
 def _parse(sql: str) -> exp.Expr:
@@ -134,8 +104,8 @@ def parse_sql(sql: str, into: type[exp.Expr] | None) -> exp.Expr | None:
     return tree if isinstance(tree, exp.Expr) else None
 
 
-def _too_deep() -> ExpressionError:
-    return ExpressionError("the expression is nested too deeply")
+def _too_deep(hint: str | None = None) -> ExpressionError:
+    return ExpressionError("the expression is nested too deeply", hint=hint)
 
 
 def _syntax_error(
@@ -175,8 +145,8 @@ def _is_nested_too_deeply(tokens: list[Token]) -> bool:
 
 
 def _refusals(sql: str, tree: exp.Expr) -> Iterator[ExpressionError]:
-    if _height(tree) > MAX_NESTING:
-        yield ExpressionError("the expression is nested too deeply", hint="a list of values is shorter with IN")
+    if is_too_high(tree):
+        yield _too_deep("a list of values is shorter with IN")
         return
     refused: set[int] = set()
     for node in tree.walk():
@@ -189,13 +159,14 @@ def _refusals(sql: str, tree: exp.Expr) -> Iterator[ExpressionError]:
             yield error
 
 
-def _height(tree: exp.Expr) -> int:
+def is_too_high(tree: exp.Expr) -> bool:
+    """Whether a tree has more levels than what walks it by recursion can take."""
     most, stack = 0, [(tree, 1)]
     while stack:
         node, height = stack.pop()
         most = max(most, height)
         stack.extend((child, height + 1) for child in node.iter_expressions())
-    return most
+    return most > MAX_NESTING
 
 
 def _refusal(sql: str, node: exp.Expr) -> ExpressionError | None:
@@ -210,7 +181,7 @@ def _refusal(sql: str, node: exp.Expr) -> ExpressionError | None:
         return refusal
     if isinstance(node, exp.RegexpLike):
         return _pattern_refusal(node)
-    is_called = isinstance(node, exp.Func) and bool(_call(sql, node))
+    is_called = isinstance(node, exp.Func) and (_call(sql, node) or SPELLINGS.get(node.key, node.key)) in ROW_FUNCTIONS
     if is_called or isinstance(node, (*_NODES, *_UNCALLED_FUNCTIONS)):
         return None
     is_parameter = isinstance(node, exp.Placeholder | exp.Parameter)
@@ -226,7 +197,7 @@ def called_function_refusal(sql: str, node: exp.Expr, known: frozenset[str]) -> 
     if not name:
         if isinstance(node, (*_UNCALLED_FUNCTIONS, exp.Like, exp.ILike, exp.Bracket)) or not _is_value_function(node):
             return None
-        name = str(node.key)
+        name = SPELLINGS.get(node.key, str(node.key))
     if name in known:
         return None
     offset = first_offset(node)
@@ -261,66 +232,3 @@ def _pattern_refusal(node: exp.RegexpLike) -> ExpressionError | None:
     except PatternError as error:
         return ExpressionError(f"pattern of rlike: {error}", offset=first_offset(pattern), hint=error.hint)
     return None
-
-
-def first_offset(node: exp.Expr | None) -> int:
-    """Where a node begins in the text, as far as the parser says."""
-    if node is None:
-        return 0
-    starts = [n.meta["start"] for n in (node, *node.walk()) if "start" in n.meta]
-    return min(starts, default=0)
-
-
-def _resolve(parts: list[str], known: Mapping[str, str]) -> tuple[str | None, list[str]]:
-    """The column that a dotted name begins with, and the names after it; a column with dots in its name comes first."""
-    for taken in range(len(parts), 0, -1):
-        name = known.get(".".join(parts[:taken]).lower())
-        if name is not None:
-            return name, parts[taken:]
-    return None, parts
-
-
-def _unknown_fields(
-    name: str, type_: ft.FieldType | None, rest: list[str], offset: int
-) -> Iterator[ExpressionError]:  # fmt: skip
-    above = name
-    for part in rest:
-        if type_ is None:
-            return
-        if not isinstance(type_, ft.Struct):
-            yield ExpressionError(f"'{above}' is of type {type_}, which has no field '{part}'", offset=offset)
-            return
-        found = next(((n, t) for n, t in type_.fields if n.lower() == part.lower()), None)
-        if found is None:
-            hint = suggest(part, [n for n, _ in type_.fields], "fields")
-            yield ExpressionError(f"unknown field '{part}' in '{above}'", offset=offset, hint=hint)
-            return
-        above, type_ = f"{above}.{found[0]}", found[1]
-
-
-def _may_be_condition(tree: exp.Expr, columns: Mapping[str, ft.FieldType | None]) -> bool:
-    node = tree.unnest()
-    if isinstance(node, (exp.Literal, exp.Null, *_NEVER_A_CONDITION)):
-        return False
-    if isinstance(node, exp.Cast | exp.TryCast):
-        return bool(node.to.is_type("boolean"))
-    if isinstance(node, exp.Column):
-        name, rest = _resolve([p.name for p in node.parts], {n.lower(): n for n in columns})
-        type_ = columns.get(name) if name is not None and not rest else None
-        return type_ is None or type_ == ft.BOOLEAN
-    return True
-
-
-def standard_spelling(tree: exp.Expr) -> exp.Expr:
-    """The tree with `isnull`, `isnotnull` and `now`, which not every engine has, in their standard form."""
-
-    def spelled(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Anonymous):
-            return node
-        name, arguments = node.name.lower(), node.expressions
-        if name in ("isnull", "isnotnull") and len(arguments) == 1:
-            is_null = exp.Is(this=exp.paren(arguments[0], copy=False), expression=exp.Null())
-            return exp.paren(is_null if name == "isnull" else exp.Not(this=is_null), copy=False)
-        return exp.CurrentTimestamp() if name == "now" and not arguments else node
-
-    return tree.transform(spelled)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 ROW_FUNCTIONS: frozenset[str] = frozenset({
     # conditions and nulls
-    "coalesce", "nvl", "ifnull", "nullif", "if", "nvl2", "isnull", "isnotnull", "isnan", "nanvl", "greatest", "least",
+    "coalesce", "nvl", "ifnull", "nullif", "if", "nvl2", "isnull", "isnotnull", "isnan", "greatest", "least",
     # casts
     "cast", "try_cast",
     # numbers
     "abs", "ceil", "ceiling", "floor", "round", "sign", "signum", "sqrt", "power", "pow", "exp", "ln", "log2", "log10",
-    "mod", "try_divide", "try_add", "try_subtract", "try_multiply",
+    "mod", "try_divide",
     # texts
-    "length", "char_length", "character_length", "len", "lower", "lcase", "upper", "ucase", "trim", "btrim", "ltrim",
+    "length", "char_length", "character_length", "len", "lower", "lcase", "upper", "ucase", "trim", "ltrim",
     "rtrim", "substring", "substr", "left", "right", "concat", "concat_ws", "replace", "reverse", "repeat",
     "startswith", "endswith", "contains", "instr", "locate", "position", "split", "split_part", "lpad", "rpad",
     "translate", "regexp_like", "rlike",
@@ -30,6 +30,9 @@ AGGREGATES: frozenset[str] = frozenset({
     "stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop", "median",
 })  # fmt: skip
 """Functions over many rows, for queries of dataset rules only."""
+
+SPELLINGS: dict[str, str] = {"strposition": "position", "ceil": "ceil", "substring": "substring", "trim": "trim"}
+"""What the parser calls a function of another spelling, for those whose name in the text it does not keep."""
 
 UNSTABLE: frozenset[str] = frozenset({
     "rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id",

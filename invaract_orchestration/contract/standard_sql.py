@@ -1,0 +1,61 @@
+"""Spark SQL rewritten where a plain translation would mean something else on another engine."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+_SUNDAY, _MONDAY = "1970-01-04", "1970-01-05"
+
+
+def standard_spelling(tree: exp.Expr) -> exp.Expr:
+    """The same expression without what engines read differently; the tree that is given stays as it is."""
+    tree = tree.copy()
+    for node in reversed(list(tree.walk())):  # children first, so that what is put around a node is not looked at again
+        spelled = _spelled(node)
+        if spelled is not node and node.parent is not None:
+            node.replace(spelled)
+        elif spelled is not node:
+            tree = spelled
+    return tree
+
+
+def _spelled(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Anonymous):
+        return _named(node)
+    if isinstance(node, exp.DayOfWeek):
+        return exp.paren(exp.Add(this=_days_since(_SUNDAY, node.this), expression=_number(1)), copy=False)
+    if isinstance(node, exp.IsNan):
+        # Spark's isnan(null) is false, elsewhere it is null
+        return exp.Coalesce(this=node.copy(), expressions=[exp.false()])
+    if isinstance(node, exp.Substring) and node.args["start"].name == "0":
+        return exp.Substring(this=node.this, start=_number(1), length=node.args.get("length"))
+    if isinstance(node, exp.Like | exp.ILike) and not isinstance(node.parent, exp.Escape) and _may_escape(node):
+        # a backslash escapes in Spark even where no ESCAPE is written
+        return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
+    return node
+
+
+def _named(node: exp.Anonymous) -> exp.Expr:
+    name, arguments = node.name.lower(), node.expressions
+    if name in ("isnull", "isnotnull") and len(arguments) == 1:
+        is_null = exp.Is(this=exp.paren(arguments[0], copy=False), expression=exp.Null())
+        return exp.paren(is_null if name == "isnull" else exp.Not(this=is_null), copy=False)
+    if name == "weekday" and len(arguments) == 1:
+        return _days_since(_MONDAY, arguments[0])
+    return exp.CurrentTimestamp() if name == "now" and not arguments else node
+
+
+def _days_since(day: str, of: exp.Expr) -> exp.Expr:
+    """Days since a day of the week, 0 to 6, also for days before it."""
+    days = exp.DateDiff(this=exp.TsOrDsToDate(this=of), expression=exp.cast(exp.Literal.string(day), "date"))
+    week = exp.paren(exp.Add(this=exp.Mod(this=days, expression=_number(7)), expression=_number(7)), copy=False)
+    return exp.paren(exp.Mod(this=week, expression=_number(7)), copy=False)
+
+
+def _number(value: int) -> exp.Expr:
+    return exp.Literal.number(value)
+
+
+def _may_escape(node: exp.Expr) -> bool:
+    pattern = node.expression
+    return not isinstance(pattern, exp.Literal) or "\\" in pattern.name
