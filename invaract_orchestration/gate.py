@@ -17,7 +17,15 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from invaract_orchestration.audit.log import AuditLog
-from invaract_orchestration.audit.records import Attempt, ContractVersion, Counts, InputFile, PublicationRecord, State, Submission
+from invaract_orchestration.audit.records import (
+    Attempt,
+    ContractVersion,
+    Counts,
+    InputFile,
+    PublicationRecord,
+    State,
+    Submission,
+)
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.audit.trail import Trail
 from invaract_orchestration.candidate.candidate import Materialised
@@ -36,7 +44,14 @@ from invaract_orchestration.checks.schema_match import schema_digest
 from invaract_orchestration.contract.digest import canonical_json, contract_digest
 from invaract_orchestration.contract.model import Contract, Source
 from invaract_orchestration.errors import (
-    AuditError, CandidateChanged, EngineFailure, GateError, InvaractError, PublishConflict, TargetRefused, UsageError,
+    AuditError,
+    CandidateChanged,
+    EngineFailure,
+    GateError,
+    InvaractError,
+    PublishConflict,
+    TargetRefused,
+    UsageError,
 )  # fmt: skip
 from invaract_orchestration.intake.aftercare import consume_files
 from invaract_orchestration.intake.batch import Batch

@@ -8,7 +8,14 @@ from datetime import datetime
 
 from invaract_orchestration.audit.log import AuditLog
 from invaract_orchestration.audit.records import (
-    Attempt, Counts, Event, OutcomeRecord, PublicationRecord, State, Submission, VerdictRecord,
+    Attempt,
+    Counts,
+    Event,
+    OutcomeRecord,
+    PublicationRecord,
+    State,
+    Submission,
+    VerdictRecord,
 )  # fmt: skip
 from invaract_orchestration.verdict.verdict import Verdict
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.checks.measurements import KeyCount, Measurer

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 
+from invaract_orchestration.errors import AuditUnavailable
 from invaract_orchestration.stores.failures import DRIVER_FAILURES, unavailable
 from invaract_orchestration.stores.watchdog import Watchdog
 
@@ -16,10 +17,11 @@ T = TypeVar("T")
 class Database:
     """A database that is ready to use. `place` is its name in messages, `timeout` the seconds a wait may last."""
 
-    def __init__(self, engine: Engine, place: str, timeout: float) -> None:
+    def __init__(self, engine: Engine, place: str, timeout: float, *, is_read_only: bool = False) -> None:
         self.place = place
         self.timeout = timeout
         self._engine = engine
+        self._is_read_only = is_read_only
 
     def __repr__(self) -> str:
         return f"Database({self.place!r})"
@@ -34,6 +36,8 @@ class Database:
         Raises `AuditUnavailable` when nothing was written, or when the connection was lost while committing: whether it
         landed is not known then, and the same record may be written again.
         """
+        if self._is_read_only:
+            raise AuditUnavailable(f"The audit store {self.place} is open read-only", hint="open it for writing")
         return self._run(work, writing=True, is_bounded=True)
 
     def close(self) -> None:

@@ -41,16 +41,21 @@ class UtcTime(TypeDecorator[datetime]):
         return dialect.type_descriptor(DateTime(timezone=True) if dialect.name == "postgresql" else String(27))
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        """To the stored form; a time without a zone is refused, since nobody could say which moment it is."""
+        """To the stored form."""
         if value is None:
             return None
-        if value.tzinfo is None:
-            raise AuditError("A time without a zone cannot be recorded", hint="use times in UTC")
         return value.astimezone(UTC) if dialect.name == "postgresql" else utc_text(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         """From the stored form, in UTC."""
         return value if value is None else _moment(value)
+
+
+def zoned(at: datetime) -> datetime:
+    """The time itself; one without a zone is refused, since nobody could say which moment it is."""
+    if at.tzinfo is None:
+        raise AuditError("A time without a zone is no moment that could be recorded or looked for", hint="use UTC")
+    return at
 
 
 def _moment(value: datetime | str) -> datetime:

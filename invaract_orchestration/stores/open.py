@@ -61,7 +61,8 @@ def open_store(url: str, *, migrate: bool = True, read_only: bool = False, timeo
     address = parse_address(url)
     access: Access = "read" if read_only else "create" if migrate else "write"
     _prepare_file(address, access)
-    database = Database(build_engine(address, access=access, timeout=timeout), address.name, timeout)
+    engine = build_engine(address, access=access, timeout=timeout)
+    database = Database(engine, address.name, timeout, is_read_only=read_only)
     try:
         if access == "create":
             migrate_schema(database)

@@ -25,6 +25,7 @@ from invaract_orchestration.audit.records import (
 )
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.errors import AuditError
+from invaract_orchestration.stores.models import zoned
 
 Values = dict[str, Any]
 
@@ -64,14 +65,8 @@ def submission_row(record: Submission, position: int) -> Values:
 
 
 def _file_json(file: InputFile) -> Values:
-    modified = None if file.modified is None else utc_text(_zoned(file.modified))
+    modified = None if file.modified is None else utc_text(zoned(file.modified))
     return {"name": file.name, "size": file.size, "modified": modified, "digest": file.digest}
-
-
-def _zoned(at: datetime) -> datetime:
-    if at.tzinfo is None:
-        raise AuditError("A time without a zone cannot be recorded", hint="use times in UTC")
-    return at
 
 
 def attempt_row(record: Attempt, position: int) -> Values:
@@ -80,7 +75,7 @@ def attempt_row(record: Attempt, position: int) -> Values:
         "attempt_id": record.attempt_id, "position": position, "submission_id": record.submission_id,
         "kind": record.kind, "contract": record.contract_version.contract, "version": record.contract_version.version,
         "environment": record.environment, "engine": record.engine, "host": record.host,
-        "started_at": _zoned(record.started_at),
+        "started_at": zoned(record.started_at),
     })  # fmt: skip
 
 
@@ -95,7 +90,7 @@ def context_rows(record: Attempt) -> list[Values]:
 def event_row(record: Event) -> Values:
     """A step, without what ties it into the chain."""
     return storable({
-        "attempt_id": record.attempt_id, "state": record.state, "at": _zoned(record.at), "message": record.message,
+        "attempt_id": record.attempt_id, "state": record.state, "at": zoned(record.at), "message": record.message,
         "detail": canonical_json(dict(record.detail)),
     })  # fmt: skip
 
@@ -106,7 +101,7 @@ def verdict_row(record: VerdictRecord, ordinal: int, position: int) -> Values:
         "attempt_id": record.attempt_id, "ordinal": ordinal, "position": position, "passed": record.passed,
         "contract_digest": record.contract_digest, "candidate_digest": record.candidate_digest,
         "schema_digest": record.schema_digest, "target_version": record.target_version, "engine": record.engine,
-        "reasons": canonical_json(list(record.reasons)), **_counts_row(record.counts), "at": _zoned(record.at),
+        "reasons": canonical_json(list(record.reasons)), **_counts_row(record.counts), "at": zoned(record.at),
     })  # fmt: skip
 
 
@@ -133,7 +128,7 @@ def outcome_row(record: OutcomeRecord, ordinal: int, position: int) -> Values:
     return storable({
         "attempt_id": record.attempt_id, "ordinal": ordinal, "position": position, "state": record.state,
         "code": record.code, "message": record.message, **_counts_row(record.counts),
-        "is_published": record.publication is not None, "at": _zoned(record.at),
+        "is_published": record.publication is not None, "at": zoned(record.at),
     })  # fmt: skip
 
 
@@ -143,7 +138,7 @@ def publication_row(record: PublicationRecord, contract: str, position: int) -> 
         "submission_id": record.submission_id, "position": position, "attempt_id": record.attempt_id,
         "contract": contract,
         "target": record.target, "table_version": record.table_version, "mode": record.mode, "method": record.method,
-        "committed_at": _zoned(record.committed_at),
+        "committed_at": zoned(record.committed_at),
     })  # fmt: skip
 
 
@@ -152,7 +147,7 @@ def waiver_row(record: Waiver, position: int) -> Values:
     return storable({
         "waiver_id": record.waiver_id, "position": position, "contract": record.contract, "check_id": record.check,
         "candidate_digest": record.candidate_digest, "approver": record.approver, "reason": record.reason,
-        "granted_at": _zoned(record.granted_at), "expires_at": _zoned(record.expires_at),
+        "granted_at": zoned(record.granted_at), "expires_at": zoned(record.expires_at),
     })  # fmt: skip
 
 
@@ -272,5 +267,5 @@ def waiver_event(record: Waiver) -> Values:
     """The event of a waiver, which belongs to no attempt."""
     message = f"{record.approver} waived {record.check!r} for one candidate"
     return storable({
-        "attempt_id": None, "state": None, "at": _zoned(record.granted_at), "message": message, "detail": "{}",
+        "attempt_id": None, "state": None, "at": zoned(record.granted_at), "message": message, "detail": "{}",
     })  # fmt: skip

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Date, cast, exists, false, fun
 
 from invaract_orchestration.audit.log import DayCount, RuleCount
 from invaract_orchestration.stores import models
+from invaract_orchestration.stores.models import zoned
 
 _state = models.attempt_state.c
 _result = models.check_result.c
@@ -20,9 +21,9 @@ def period(contract: str | None, since: datetime | None, until: datetime | None)
     if contract is not None:
         conditions.append(_state.contract == contract)
     if since is not None:
-        conditions.append(_state.started_at >= since)
+        conditions.append(_state.started_at >= zoned(since))
     if until is not None:
-        conditions.append(_state.started_at < until)
+        conditions.append(_state.started_at < zoned(until))
     return conditions
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 EXIT_PUBLISHED = 0
 EXIT_REJECTED = 1
 EXIT_QUARANTINED = 2
