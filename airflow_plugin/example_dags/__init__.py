@@ -1,0 +1,1 @@
+"""DAGs that show the gate, run as tests."""

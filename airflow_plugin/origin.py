@@ -1,0 +1,28 @@
+"""Where an attempt came from, as the audit records it: never part of what a submission is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from airflow.providers.common.compat.sdk import Context
+
+
+def origin_of(context: Context) -> dict[str, str]:
+    """DAG, task, run, map index, try number and dates of the running task; what it does not have is left out."""
+    ti = context["ti"]
+    known = {
+        "orchestrator": "airflow",
+        "dag_id": ti.dag_id,
+        "task_id": ti.task_id,
+        "run_id": ti.run_id,
+        "map_index": None if ti.map_index is None or ti.map_index < 0 else ti.map_index,
+        "try_number": ti.try_number,
+        "logical_date": _iso(context.get("logical_date")),
+        "partition_key": context.get("partition_key"),
+    }
+    return {name: str(value) for name, value in known.items() if value is not None}
+
+
+def _iso(date: object) -> str | None:
+    return date.isoformat() if hasattr(date, "isoformat") else None

@@ -1,0 +1,66 @@
+"""What of a gate's result leaves the task: names, counts and pointers, small, and never a row."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from invaract_orchestration.audit.result import GateResult
+    from invaract_orchestration.checks.result import CheckResult
+
+XCOM_KEY = "contract_gate"
+"""The XCom with the report, pushed before a task fails so that it is there for a failed one too."""
+
+_MOST = 20
+
+
+def summarize(result: GateResult) -> dict[str, Any]:
+    """The report for XCom: who, how it ended, table version, counts, and the checks that blocked (the first 20)."""
+    publication = result.publication
+    return {
+        "contract": result.contract,
+        "contract_version": result.version,
+        "target": result.target,
+        "submission_id": result.submission_id,
+        "attempt_id": result.attempt_id,
+        "state": result.state,
+        "code": result.code,
+        "table_version": publication.table_version if publication else None,
+        "counts": counts_of(result),
+        "blocking": [c.check for c in result.blocking[:_MOST]],
+        "blocking_total": len(result.blocking),
+    }
+
+
+def asset_extra(result: GateResult) -> dict[str, Any]:
+    """What an asset event says of a publication."""
+    publication = result.publication
+    assert publication is not None  # an event is about a publication
+    return {
+        "contract": result.contract,
+        "contract_version": result.version,
+        "submission_id": publication.submission_id,
+        "attempt_id": publication.attempt_id,
+        "table_version": publication.table_version,
+        "counts": counts_of(result),
+    }
+
+
+def counts_of(result: GateResult) -> dict[str, int]:
+    """The counts that are known."""
+    return {name: value for name, value in asdict(result.counts).items() if value is not None}
+
+
+def sentence_of(result: GateResult) -> str:
+    """The task's failure for people: what happened, each blocking check with what it found, and a hint."""
+    lines = [f"contract {result.contract}: {result.state}: {result.message}"]
+    lines += [_line(check) for check in result.blocking[:_MOST]]
+    if len(result.blocking) > _MOST:
+        lines.append(f"  and {len(result.blocking) - _MOST} more: see attempt {result.attempt_id}")
+    hint = result.hint or next((c.hint for c in result.blocking if c.hint), None)
+    return "\n".join(lines if hint is None else [*lines, f"Hint: {hint}"])
+
+
+def _line(check: CheckResult) -> str:
+    return f"  {check.check} {check.outcome}: expected {check.expected}, found {check.found}"
