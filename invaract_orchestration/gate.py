@@ -29,6 +29,7 @@ from invaract_orchestration.audit.records import (
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.audit.trail import Trail
 from invaract_orchestration.candidate.candidate import Materialised
+from invaract_orchestration.candidate.compiled import compile_plan, input_tags
 from invaract_orchestration.candidate.engine import Engine
 from invaract_orchestration.candidate.manifest import write_manifest
 from invaract_orchestration.candidate.target import TargetState
@@ -94,7 +95,7 @@ class Gate:
             contract: the agreement, from `load_contract`.
             call: `source` (place of the files, instead of the contract's), `frame` (rows handed in instead of files, with a
                 `submission_id`), `parameters` (texts by name for the `{name}`s of the contract), `target` (instead of the
-                contract's), `environment`, `submission_id`, `supersede`, `context` (by whom and where this runs).
+                contract's), `transform` (Spark SQL instead of the contract's source), `environment`, `submission_id`, `supersede`, `context` (by whom and where this runs).
 
         Returns:
             The result; bad data is a `rejected` result and not an exception, and neither is a gate that could not judge.
@@ -120,6 +121,7 @@ class Call:
     environment: str | None = None
     submission_id: str | None = None
     supersede: bool = False
+    transform: str | None = None
     context: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -128,7 +130,8 @@ class _Flow:
 
     def __init__(self, *, gate: Gate, contract: Contract, kind: Literal["run", "check"], call: Call) -> None:
         self.gate, self.kind, self.call = gate, kind, call
-        self.contract = contract.with_target(call.target) if call.target else contract
+        contract = contract.with_target(call.target) if call.target else contract
+        self.contract = contract.with_query(call.transform) if call.transform else contract
         self.digest = contract_digest(contract)
         self.attempt_id = f"a-{uuid.uuid4().hex}"
         self.started = gate.clock()
@@ -170,7 +173,9 @@ class _Flow:
             return published
         scratch = self._candidate_place() / "scratch"
         with self.gate.engine.open(scratch, self._table_place) as session:
-            self.checks += judge_plan_rules(self.contract)
+            self._judge_plan(session, received.batch)
+            if any(c.is_blocking for c in self.checks):
+                return self._rejected(decide(tuple(self.checks), None))
             batch, arrived = judge_arrival(self.contract, received.batch, session, self.now)
             self.checks += arrived
             if any(c.is_blocking for c in self.checks):
@@ -271,7 +276,14 @@ class _Flow:
             "--supersede; files of another day need a {parameter} in source.location",
         )  # fmt: skip
 
-    # 3. what is about to be published
+    # 3. what is about to be published: first what the code does, then the rows
+
+    def _judge_plan(self, session: Any, batch: Batch) -> None:
+        """Plan rules are judged before any row is read; the plan is on record whether it keeps them or not."""
+        compiled = compile_plan(self.contract, batch, session.table_schemas(batch))
+        if batch.query is not None or self.contract.rules:
+            self._trail().step("received", "judging the plan", compiled.describe(input_tags(self.contract)))
+        self.checks += judge_plan_rules(self.contract, compiled)
 
     def _target_now(self) -> TargetState:
         if self.contract.publish is None:

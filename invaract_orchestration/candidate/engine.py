@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.writer import CandidateRequest
+from invaract_orchestration.contract.field_types import Struct
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.intake.batch import Batch
 
@@ -19,6 +20,9 @@ class EngineSession(Protocol):
 
     def observe(self, contract: Contract, batch: Batch, now: datetime) -> tuple[Any, ...]:
         """The schemas (ObservedSchema) that typed sources and JSON records really have; empty for CSV. Moves no data."""
+
+    def table_schemas(self, batch: Batch) -> dict[str, Struct]:
+        """The columns of every table that the batch's query reads, by the table's name there. Moves no data."""
 
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter`."""

@@ -1,0 +1,1 @@
+"""4. Does it keep the promise: each check judges what an engine has counted."""

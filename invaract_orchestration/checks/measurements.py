@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Protocol
 
 from invaract_orchestration.candidate.candidate import Candidate
-from invaract_orchestration.contract.model import Contract, DatasetRule, Key
 from invaract_orchestration.candidate.target import TargetState
+from invaract_orchestration.contract.model import Contract, DatasetRule, Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

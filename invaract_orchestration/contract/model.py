@@ -75,6 +75,17 @@ class SourceOptions(Closed):
     """JSON only: one record a line, or one array of records a file."""
 
 
+class InputField(Closed):
+    """A column of a table that a query reads."""
+
+    name: str = Field(min_length=1)
+    """The column's name, taken literally."""
+    type: TypeOfField
+    """Its type, exactly."""
+    sensitivity_tags: tuple[str, ...] = ()
+    """Labels that every column derived from this one carries."""
+
+
 class Source(Closed):
     """Where a batch comes from."""
 
@@ -86,6 +97,8 @@ class Source(Closed):
     """Spark SQL over the tables of `inputs`."""
     inputs: dict[str, str] = Field(default_factory=dict)
     """The tables that `sql` reads: the name in the query, and the table or path it stands for."""
+    input_fields: dict[str, tuple[InputField, ...]] = Field(default_factory=dict)
+    """Columns that an input must have, by the input's name; others may be there too."""
     options: SourceOptions = SourceOptions()
     """How the text of the files is written."""
     header: Literal["exact", "names", "positional"] = "exact"
@@ -101,8 +114,11 @@ class Source(Closed):
             raise ValueError("a source of format sql needs `sql`, the query that gives the rows")
         if self.format != "sql" and self.sql:
             raise ValueError(f"`sql` belongs to a source of format sql, not {self.format}")
-        if self.format != "sql" and self.inputs:
+        if self.format != "sql" and (self.inputs or self.input_fields):
             raise ValueError(f"`inputs` belongs to a source of format sql, not {self.format}")
+        strangers = sorted(set(self.input_fields) - set(self.inputs))
+        if strangers:
+            raise ValueError(f"`input_fields` names {', '.join(map(repr, strangers))}, which `inputs` does not")
         return self
 
 
@@ -253,7 +269,7 @@ class Contract(Closed):
 
     def __eq__(self, other: object) -> bool:
         """Equal when they say the same, wherever their files are."""  # pydantic would compare the private parts too
-        return isinstance(other, Contract) and dict(self) == dict(other)
+        return isinstance(other, Contract) and self.__dict__ == other.__dict__
 
     __hash__ = None  # type: ignore[assignment]  # mappings inside have no hash
 
@@ -299,6 +315,13 @@ class Contract(Closed):
         """The same agreement published to another place; what the file says, and so the digest, stays."""
         publish = self.publish.model_copy(update={"target": target}) if self.publish else Publish(target=target)
         copy = self.model_copy(update={"publish": publish})
+        return copy.placed(self.base, self.environment, self.declared)
+
+    def with_query(self, sql: str) -> Contract:
+        """The same agreement with its rows from a query; what the file says, and so the digest, stays."""
+        source = self.source or Source()
+        kept = {"inputs": source.inputs, "input_fields": source.input_fields, "empty": source.empty}
+        copy = self.model_copy(update={"source": Source(format="sql", sql=sql, **kept)})
         return copy.placed(self.base, self.environment, self.declared)
 
     def all_keys(self) -> tuple[Key, ...]:

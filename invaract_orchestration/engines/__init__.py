@@ -1,0 +1,1 @@
+"""Engines: each translates its own types and errors, and nothing else does."""

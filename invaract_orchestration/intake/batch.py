@@ -7,6 +7,7 @@ from typing import Any
 
 from invaract_orchestration.contract.model import Source
 from invaract_orchestration.intake.listing import ListedFile
+from invaract_orchestration.intake.query_tables import QueryTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,8 @@ class BatchFile:
 class Batch:
     """What is read for one submission. Exactly one of files, table, query and frame is there.
 
-    `table` is a Delta table's place with its `table_version`; `query` is Spark SQL text; `frame` is a native lazy frame of the
+    `table` is a Delta table's place with its `table_version`; `query` is Spark SQL
+    text over `tables`; `frame` is a native lazy frame of the
     engine, handed in by a caller.
     """
 
@@ -31,6 +33,7 @@ class Batch:
     table: str | None = None
     table_version: int | None = None
     query: str | None = None
+    tables: tuple[QueryTable, ...] = ()
     frame: Any = None
     absent: frozenset[str] = frozenset()
     """Fields that the batch does not have and may be without; they are null."""

@@ -12,10 +12,11 @@ from typing import Any
 from invaract_orchestration.contract.model import Contract, Source
 from invaract_orchestration.errors import InputUnreadable, UsageError
 from invaract_orchestration.intake.batch import Batch, BatchFile
-from invaract_orchestration.intake.digests import digest_files, intake_digest, tables_digest
+from invaract_orchestration.intake.digests import digest_files, intake_digest, query_digest, tables_digest
 from invaract_orchestration.intake.identity import slice_digest, submission_id
 from invaract_orchestration.intake.listing import Listing, list_files, verify_unchanged
 from invaract_orchestration.intake.parameters import check_identifier, check_parameters, fill
+from invaract_orchestration.intake.query_tables import resolve_tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ def receive(
     if frame is not None:
         return _frame(source, own, frame, given_id)
     if source.format == "sql":
-        return _query(source, own, given_id)
+        return _query(source, own, given_id, table_version, table_place)
     place = location or source.location
     if place is None:
         raise UsageError(
@@ -130,16 +131,30 @@ def _table(
     )  # fmt: skip
 
 
-def _query(source: Source, own: Slice, given_id: str | None) -> Received:
-    if given_id is None:
+def _query(
+    source: Source, own: Slice, given_id: str | None, table_version: Callable[[str], int | None],
+    table_place: Callable[[str], str],
+) -> Received:  # fmt: skip
+    """A query over tables is one closed batch: the versions of its tables and its text are its content."""
+    sql = fill(source.sql or "", own.parameters)
+    tables = resolve_tables(sql, source.inputs, table_place, table_version, lambda p: bool(_parquet_files(p)))
+    versions = {f"{t.name} at {t.place}": t.version for t in tables if t.version is not None}
+    content = [f"{f}:{f.stat().st_size}:{f.stat().st_mtime_ns}" for t in tables if t.version is None for f in _parquet_files(t.place)]
+    if given_id is None and not tables:
         raise UsageError(
-            "a batch from a query needs an id of its own",
+            "a batch from a query without tables needs an id of its own",
             hint="give --submission-id; the orchestrators give one from asset and partition, or from dag, task and date",
         )
+    digest = query_digest(sql, versions, content) if tables else f"given:{given_id}"
     return Received(
-        batch=Batch(source=source, query=fill(source.sql or "", own.parameters)), files=(),
-        intake_digest=f"given:{given_id}", submission_id=given_id, verify=lambda: None,
+        batch=Batch(source=source, query=sql, tables=tables), files=(), intake_digest=digest,
+        submission_id=given_id or submission_id(own.digest, digest), verify=lambda: None,
     )  # fmt: skip
+
+
+def _parquet_files(place: str) -> list[Path]:
+    path = Path(place)
+    return [path] if path.suffix == ".parquet" and path.is_file() else sorted(path.rglob("*.parquet"))
 
 
 def _frame(source: Source, own: Slice, frame: Any, given_id: str | None) -> Received:

@@ -1,0 +1,1 @@
+"""6. Make it visible, once: the intent, its preconditions and the port of the publisher."""

@@ -1,0 +1,1 @@
+"""5. May it go out: a pure decision over all results, bound to what was judged."""

@@ -1,0 +1,1 @@
+"""Delta tables by deltalake: reading, committing, history; used with every engine."""

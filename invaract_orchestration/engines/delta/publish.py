@@ -30,7 +30,12 @@ from invaract_orchestration.engines.delta.inspect import find_publication
 from invaract_orchestration.engines.delta.schema_changes import prepare_table
 from invaract_orchestration.engines.delta.spark_text import delta_predicate
 from invaract_orchestration.errors import (
-    EngineFailure, GateError, NotSupported, OutcomeUnknown, PublishConflict, TargetRefused,
+    EngineFailure,
+    GateError,
+    NotSupported,
+    OutcomeUnknown,
+    PublishConflict,
+    TargetRefused,
 )  # fmt: skip
 from invaract_orchestration.publish.intent import Published, PublishIntent
 
@@ -86,7 +91,10 @@ def _committed(
             hint="run `invaract reconcile` when the target can be read again; submitting again is safe",
         ) from None
     if found is not None:
-        return replace(found, method=method, notes=notes, metadata=None, **counts)
+        return replace(
+            found, method=method, notes=notes, metadata=None, inserted=counts.get("inserted"),
+            updated=counts.get("updated"), deleted=counts.get("deleted"),
+        )  # fmt: skip
     if failure is None:
         raise OutcomeUnknown("the commit was reported as made, but the target's log does not show it")
     raise _refusal(failure, before) from None

@@ -7,8 +7,24 @@ from typing import Any
 from deltalake.schema import ArrayType, Field, MapType, PrimitiveType, Schema, StructType
 
 from invaract_orchestration.contract.field_types import (
-    BIGINT, BINARY, BOOLEAN, DATE, DOUBLE, FLOAT, INT, SMALLINT, STRING, TIMESTAMP, TIMESTAMP_NTZ, TINYINT,
-    Array, Decimal, FieldType, Map, Primitive, Struct,
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
+    Array,
+    Decimal,
+    FieldType,
+    Map,
+    Primitive,
+    Struct,
 )  # fmt: skip
 
 _NAMES: dict[Primitive, str] = {

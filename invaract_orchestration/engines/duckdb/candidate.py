@@ -19,7 +19,12 @@ from typing import Any
 import duckdb
 
 from invaract_orchestration.candidate.candidate import (
-    Candidate, CandidateFile, ColumnStatistics, Materialised, Tally, candidate_digest,
+    Candidate,
+    CandidateFile,
+    ColumnStatistics,
+    Materialised,
+    Tally,
+    candidate_digest,
 )  # fmt: skip
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck, row_checks

@@ -15,10 +15,12 @@ from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
 from invaract_orchestration.checks.schema_match import ObservedSchema
+from invaract_orchestration.contract.field_types import Struct
 from invaract_orchestration.contract.model import Contract, DatasetRule, Key
 from invaract_orchestration.engines.duckdb.candidate import Writer, redigest
 from invaract_orchestration.engines.duckdb.measure import Measure
 from invaract_orchestration.engines.duckdb.observe import observe
+from invaract_orchestration.engines.duckdb.query_inputs import table_schemas
 from invaract_orchestration.engines.duckdb.session import connect, register_text_functions
 from invaract_orchestration.intake.batch import Batch
 
@@ -57,6 +59,10 @@ class DuckDBSession:
     def observe(self, contract: Contract, batch: Batch, now: datetime) -> tuple[ObservedSchema, ...]:
         """See `EngineSession.observe`."""
         return observe(self.connection, contract, batch, now)
+
+    def table_schemas(self, batch: Batch) -> dict[str, Struct]:
+        """See `EngineSession.table_schemas`."""
+        return table_schemas(self.connection, batch)
 
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter.materialise`."""

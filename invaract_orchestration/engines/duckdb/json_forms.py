@@ -12,7 +12,18 @@ import json
 from dataclasses import dataclass
 
 from invaract_orchestration.contract.field_types import (
-    BINARY, BOOLEAN, DATE, FLOATS, INTEGERS, STRING, TIMESTAMP, TIMESTAMP_NTZ, Array, Decimal, FieldType, Map,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    FLOATS,
+    INTEGERS,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Array,
+    Decimal,
+    FieldType,
+    Map,
     Struct,
 )  # fmt: skip
 from invaract_orchestration.contract.model import FieldSpec
@@ -59,7 +70,7 @@ def has_each_key_once(value: str) -> str:
 
 def members(value: str, names: list[str]) -> str:
     """A struct of an object's members, each as JSON, null where it is missing or null."""
-    return f"from_json({value}, {q.text(json.dumps({n: 'JSON' for n in names}))})"
+    return f"from_json({value}, {q.text(json.dumps(dict.fromkeys(names, 'JSON')))})"
 
 
 def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int = 0) -> JsonReading:
@@ -68,8 +79,8 @@ def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[
     match type_:
         case Array(element):
             return _array(j, element, spec, zone, path, depth)
-        case Map(key, value):
-            return _map(j, key, value, spec, zone, path, depth)
+        case Map(key, held):
+            return _map(j, key, held, spec, zone, path, depth)
         case Struct(fields):
             return _struct(j, fields, spec, zone, path, depth)
     if type_ == STRING:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import duckdb
 
 from invaract_orchestration.checks.schema_match import ObservedColumn, ObservedSchema
@@ -11,6 +13,7 @@ from invaract_orchestration.engines.delta.types import field_type as delta_field
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.json_forms import is_record
+from invaract_orchestration.engines.duckdb.query_inputs import register_tables, view_name
 from invaract_orchestration.engines.duckdb.rows import FRAME, json_lines
 from invaract_orchestration.engines.duckdb.session import DeclaredFormBreach, translated
 from invaract_orchestration.engines.duckdb.types import field_type
@@ -18,7 +21,7 @@ from invaract_orchestration.errors import GateError, InputUnreadable
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
 
-def observe(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch, now: object) -> tuple[ObservedSchema, ...]:
+def observe(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch, now: datetime) -> tuple[ObservedSchema, ...]:
     """One schema per file, or one for the table, query or frame; nothing for CSV, whose header is read as text."""
     match batch.source.format:
         case "csv":
@@ -68,7 +71,7 @@ def _json(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batc
     return tuple(found)
 
 
-def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: object) -> ObservedSchema:
+def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: datetime) -> ObservedSchema:
     if batch.table is not None:
         table = open_table(batch.table, batch.table_version)
         if table is None:
@@ -83,7 +86,10 @@ def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: object) -> 
         )
     with translated("reading the source's schema"):
         if batch.query is not None:
-            connection.execute(f"CREATE OR REPLACE TEMP VIEW {FRAME} AS {spark_sql.query(batch.query, now)}")  # type: ignore[arg-type]
+            register_tables(connection, batch)
+            views = {t.name.lower(): view_name(i) for i, t in enumerate(batch.tables)}
+            query = spark_sql.query(batch.query, now, views)
+            connection.execute(f"CREATE OR REPLACE TEMP VIEW {FRAME} AS {_with_spark_types(connection, query)}")
         elif batch.frame is not None:
             connection.register(FRAME, batch.frame)
         else:
@@ -94,3 +100,12 @@ def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: object) -> 
         for name, native in zip(relation.columns, relation.types, strict=True)
     )
     return ObservedSchema(place="the source", columns=columns)
+
+
+def _with_spark_types(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+    """The query with the whole numbers of Spark: a sum of integers is a bigint there and 128 bits wide here. A sum that does
+    not fit stops the run, as it does in Spark's ANSI mode."""
+    relation = connection.sql(query)
+    pairs = zip(relation.columns, relation.types, strict=True)
+    columns = [f"CAST({q.name(n)} AS BIGINT) AS {q.name(n)}" if t.id == "hugeint" else q.name(n) for n, t in pairs]
+    return f"SELECT {', '.join(columns)} FROM ({query})"

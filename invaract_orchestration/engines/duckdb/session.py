@@ -54,7 +54,7 @@ def register_text_functions(connection: duckdb.DuckDBPyConnection) -> None:
     """casefold and NFKC, which DuckDB does not have; used by keys that declare them."""
     known = {"casefold": str.casefold, "nfkc": lambda s: unicodedata.normalize("NFKC", s)}
     for name, function in known.items():
-        connection.create_function(name, function, ["VARCHAR"], "VARCHAR")  # type: ignore[list-item, arg-type]
+        connection.create_function(name, function, ["VARCHAR"], "VARCHAR")
 
 
 @contextmanager

@@ -5,13 +5,12 @@ A value that cannot be computed is null: the whole expression stands in TRY, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 import sqlglot
 from sqlglot import exp
 
-from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.errors import NotSupported
 
 Reference = Callable[[str], str | None]
@@ -29,17 +28,26 @@ def expression(sql: str, reference: Reference, now: datetime) -> str:
     return _rendered(tree.transform(lambda node: _column(node, reference)), now)
 
 
-def query(sql: str, now: datetime) -> str:
-    """The DuckDB text of a Spark SQL query; its tables keep their names."""
-    return _rendered(sqlglot.parse_one(sql, read="spark"), now)
+def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> str:
+    """The DuckDB text of a Spark SQL query. `views` gives the session's name for a table, by its name in lower case; a table
+    that is not there keeps its name."""
+    tree = sqlglot.parse_one(sql, read="spark")
+    return _rendered(tree.transform(lambda node: _viewed(node, views or {})), now)
 
 
-def _rendered(tree: exp.Expression, now: datetime) -> str:
+def _viewed(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        return node
+    view = views.get(".".join(p.name for p in node.parts).lower())
+    return node if view is None else exp.alias_(exp.to_table(view), node.alias_or_name, table=True)
+
+
+def _rendered(tree: exp.Expr, now: datetime) -> str:
     bound = tree.transform(lambda node: _bound(node, now))
     return bound.sql(dialect="duckdb")
 
 
-def _column(node: exp.Expression, reference: Reference) -> exp.Expression:
+def _column(node: exp.Expr, reference: Reference) -> exp.Expr:
     if not isinstance(node, exp.Column):
         return node
     parts = [part.name for part in node.parts]
@@ -49,13 +57,13 @@ def _column(node: exp.Expression, reference: Reference) -> exp.Expression:
             break
     else:
         raise NotSupported(f"the expression reads {'.'.join(parts)!r}, which is no column here")
-    value: exp.Expression = exp.Var(this=found)
+    value: exp.Expr = exp.Var(this=found)
     for part in parts[taken:]:
         value = exp.Anonymous(this="struct_extract", expressions=[value, exp.Literal.string(part)])
     return value
 
 
-def _bound(node: exp.Expression, now: datetime) -> exp.Expression:
+def _bound(node: exp.Expr, now: datetime) -> exp.Expr:
     if isinstance(node, exp.CurrentDate):
         return exp.cast(exp.Literal.string(now.date().isoformat()), "DATE")
     if isinstance(node, exp.CurrentTimestamp) or (isinstance(node, exp.Anonymous) and _called(node) == "now"):

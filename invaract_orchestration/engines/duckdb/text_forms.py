@@ -11,7 +11,16 @@ import re
 from dataclasses import dataclass
 
 from invaract_orchestration.contract.field_types import (
-    BINARY, BOOLEAN, DATE, FLOATS, INTEGERS, STRING, TIMESTAMP, TIMESTAMP_NTZ, Decimal, FieldType,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    FLOATS,
+    INTEGERS,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Decimal,
+    FieldType,
 )  # fmt: skip
 from invaract_orchestration.contract.model import FieldSpec
 from invaract_orchestration.engines.duckdb import sql_text as q

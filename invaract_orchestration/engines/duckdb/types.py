@@ -5,8 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from invaract_orchestration.contract.field_types import (
-    BIGINT, BINARY, BOOLEAN, DATE, DOUBLE, FLOAT, INT, SMALLINT, STRING, TIMESTAMP, TIMESTAMP_NTZ, TINYINT,
-    Array, Decimal, FieldType, Map, Primitive, Struct,
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
+    Array,
+    Decimal,
+    FieldType,
+    Map,
+    Primitive,
+    Struct,
 )  # fmt: skip
 from invaract_orchestration.engines.duckdb import sql_text as q
 

@@ -1,0 +1,1 @@
+"""The distributed engine: PySpark, classic and Connect."""

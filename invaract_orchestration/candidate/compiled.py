@@ -1,0 +1,63 @@
+"""The compiled plan of a batch: what the code does, before any of it runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Translation
+from invaract_orchestration.candidate.plan.expressions import Attribute
+from invaract_orchestration.candidate.plan.lineage import output_lineage
+from invaract_orchestration.candidate.plan.nodes import Plan, Read
+from invaract_orchestration.candidate.plan.render import render_plan
+from invaract_orchestration.candidate.plan.sensitivity import output_tags
+from invaract_orchestration.candidate.plan.sql import translate_sql
+from invaract_orchestration.contract.field_types import Struct
+from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.intake.batch import Batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledPlan:
+    """A plan with the columns of its inputs by name, and what was lost on the way to it."""
+
+    plan: Plan
+    inputs: Mapping[str, Struct]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def describe(self, tags: Mapping[str, tuple[str, ...]]) -> dict[str, str | int | None]:
+        """The plan for the audit: its tree without literals, a digest of that, lineage and tags by output column."""
+        tree = render_plan(self.plan)
+        lineage = {
+            name: {"sources": sorted(map(str, one.sources)), "kind": one.derivation, "through": sorted(one.aggregations)}
+            for name, one in output_lineage(self.plan).items()
+        }
+        carried = {name: sorted(found) for name, found in output_tags(self.plan, tags).items() if found}
+        return {
+            "plan": tree, "plan_digest": "sha256:" + hashlib.sha256(tree.encode()).hexdigest(),
+            "lineage": json.dumps(lineage, sort_keys=True), "tags": json.dumps(carried, sort_keys=True),
+            "diagnostics": len(self.diagnostics),
+        }  # fmt: skip
+
+
+def compile_plan(contract: Contract, batch: Batch, inputs: Mapping[str, Struct]) -> CompiledPlan:
+    """The plan of a batch: of its query, or a bare read of its files, table or frame."""
+    if batch.query is not None:
+        translation: Translation = translate_sql(batch.query, inputs)
+        return CompiledPlan(plan=translation.plan, inputs=inputs, diagnostics=translation.diagnostics)
+    name = batch.table or (contract.source.location if contract.source else None) or "handed in"
+    columns = tuple(Attribute(id=i, name=f.name, type=f.type) for i, f in enumerate(contract.fields))
+    return CompiledPlan(plan=Read(dataset=name, columns=columns, format=batch.source.format), inputs=inputs)
+
+
+def input_tags(contract: Contract) -> dict[str, tuple[str, ...]]:
+    """Sensitivity tags of the inputs' columns, as `input.column`."""
+    declared = contract.source.input_fields if contract.source else {}
+    return {
+        f"{name}.{spec.name}": spec.sensitivity_tags
+        for name, fields in declared.items()
+        for spec in fields
+        if spec.sensitivity_tags
+    }
