@@ -69,3 +69,14 @@ def _xml(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(match.group()):04x}"
+
+
+def junit_failure(code: str, message: str) -> str:
+    """A suite of one error, for a call that never got as far as a result."""
+    suite = ET.Element("testsuite", name="invaract", tests="1", failures="0", errors="1", skipped="0")
+    case = ET.SubElement(suite, "testcase", classname="invaract.gate", name="gate")
+    ET.SubElement(case, "error", type=_xml(code), message=_xml(message.splitlines()[0])).text = _xml(message)
+    root = ET.Element("testsuites")
+    root.append(suite)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"

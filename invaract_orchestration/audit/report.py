@@ -106,8 +106,8 @@ def json_report(result: GateResult) -> str:
 
 
 def json_text(document: object) -> str:
-    """JSON as this package prints it: indented, UTF-8, a line end at the end."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """JSON as this package prints it: indented, ASCII, a line end at the end."""
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def plain(value: Any) -> Any:

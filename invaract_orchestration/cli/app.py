@@ -1,0 +1,82 @@
+"""The command line put together: verbs, and what becomes of an error. No error leaves as a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+
+from invaract_orchestration.cli.failure import tell_failure
+from invaract_orchestration.cli.verbs import VERBS
+from invaract_orchestration.errors import EngineFailure, InvaractError, UsageError
+
+_PACKAGE = "invaract_orchestration.cli"
+_GROUPS = {"quarantine": "Failing rows that were set aside.", "audit": "The record itself."}
+_INTERRUPTED = 130
+
+
+def build_app() -> App:
+    """The application; each verb's module is loaded when it is called."""
+    app = App(
+        name="invaract", help="A publication gate for lakehouse tables.", help_format="plaintext",
+        help_epilogue="`invaract VERB --help` says more, with examples.", version=_version,
+        exit_on_error=False, print_error=False, result_action="return_value", suppress_keyboard_interrupt=False,
+    )  # fmt: skip
+    groups = {name: App(name=name, help=text, help_format="plaintext") for name, text in _GROUPS.items()}
+    for number, group in enumerate(groups.values()):
+        group.sort_key = 100 + number
+        app.command(group)
+    for number, verb in enumerate(VERBS):
+        above, _, name = verb.name.rpartition(" ")
+        (groups[above] if above else app).command(
+            f"{_PACKAGE}.{verb.function}", name=name, help=verb.summary, help_epilogue=verb.epilogue, sort_key=number
+        )
+    return app
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run one command; its exit code."""
+    try:
+        code = _invoke(arguments)
+        sys.stdout.flush()
+    except InvaractError as error:
+        return tell_failure(error)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return _INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()
+        return 0
+    except Exception as error:  # noqa: BLE001  # a value must not leave through a message that nobody wrote
+        return tell_failure(EngineFailure(f"an unexpected {type(error).__name__} stopped the command"))
+    return code
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    try:
+        code = build_app()(list(arguments))
+    except CycloptsError as error:
+        raise UsageError(str(error), hint=f"invaract {_verb_of(arguments)}--help") from None
+    return code if isinstance(code, int) else 0
+
+
+def _verb_of(arguments: Sequence[str]) -> str:
+    known = [verb.name for verb in VERBS]
+    for words in (2, 1):
+        name = " ".join(arguments[:words])
+        if name in known or name in _GROUPS:
+            return f"{name} "
+    return ""
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("invaract-orchestration")
+
+
+def _drop_output() -> None:
+    """Whoever read our output has enough of it; the interpreter's last flush must not fail on that."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,88 @@
+"""`invaract run` and `invaract check`: one batch through the gate."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from invaract_orchestration.audit.result import GateResult
+from invaract_orchestration.cli.console import progress, to_stdout
+from invaract_orchestration.cli.failure import Output, tell_failure
+from invaract_orchestration.cli.options import (
+    ContractFile,
+    Environment,
+    Params,
+    Target,
+    parameters,
+    typed_place,
+    typed_table,
+)  # fmt: skip
+from invaract_orchestration.errors import InvaractError
+
+Source = Annotated[str | None, Parameter(help="files, a folder or a glob to read instead of the contract's")]
+SubmissionId = Annotated[str | None, Parameter(help="an id of your own: the same bytes as a new batch")]
+Engine = Annotated[str | None, Parameter(help="duckdb (the default)")]
+Form = Annotated[Output, Parameter(help="for people, for programs, for build servers")]
+Quiet = Annotated[bool, Parameter(negative="", help="no progress on stderr")]
+
+
+def run(
+    contract: ContractFile, /, *, source: Source = None, param: Params = (), env: Environment = None,
+    target: Target = None, submission_id: SubmissionId = None,
+    supersede: Annotated[
+        bool, Parameter(negative="", help="append a correction of a slice that was published before")
+    ] = False,
+    engine: Engine = None, output: Form = "text", quiet: Quiet = False,
+) -> int:  # fmt: skip
+    """Judge a batch, and publish it when every check is kept."""
+    call = {"source": source, "target": target, "submission_id": submission_id, "supersede": supersede}
+    return _attempt("run", contract, call, param, env, engine, output, quiet)
+
+
+def check(
+    contract: ContractFile, /, *, source: Source = None, param: Params = (), env: Environment = None,
+    target: Target = None, submission_id: SubmissionId = None, engine: Engine = None, output: Form = "text",
+    quiet: Quiet = False,
+) -> int:  # fmt: skip
+    """Judge a batch without publishing it."""
+    call = {"source": source, "target": target, "submission_id": submission_id}
+    return _attempt("check", contract, call, param, env, engine, output, quiet)
+
+
+def _attempt(
+    kind: Literal["run", "check"], file: str, call: dict[str, Any], params: tuple[str, ...], env: str | None,
+    engine: str | None, output: Output, quiet: bool,
+) -> int:  # fmt: skip
+    from invaract_orchestration.contract.load import load_contract
+    from invaract_orchestration.wiring import open_gate
+
+    try:
+        contract = load_contract(file, env=env)
+        call |= {
+            "source": typed_place(call["source"]), "target": typed_table(call["target"]),
+            "parameters": parameters(params), "environment": env,
+        }  # fmt: skip
+        with open_gate(engine=engine, tell=(lambda _: None) if quiet else progress) as gate:
+            result = gate.run(contract, **call) if kind == "run" else gate.check(contract, **call)
+    except InvaractError as error:
+        return tell_failure(error, output)
+    print_result(result, output)
+    return result.exit_code
+
+
+def print_result(result: GateResult, output: Output) -> None:
+    """The result to stdout."""
+    if output == "text":
+        from invaract_orchestration.audit.report import text_report
+
+        to_stdout(text_report(result))
+    elif output == "json":
+        from invaract_orchestration.audit.report import json_report
+
+        sys.stdout.write(json_report(result))
+    else:
+        from invaract_orchestration.audit.junit import junit_report
+
+        sys.stdout.write(junit_report(result))

@@ -1,0 +1,82 @@
+"""The verbs of the command line, in the order in which somebody meets them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A command: its words, the function that does it, what it does, and examples of calls without `invaract`."""
+
+    name: str
+    function: str
+    summary: str
+    examples: tuple[str, ...]
+    details: str = ""
+
+    @property
+    def epilogue(self) -> str:
+        """What stands below the options in the help."""
+        examples = "\n".join(f"  invaract {example}" for example in self.examples)
+        return f"Examples:\n{examples}" + (f"\n\n{self.details}" if self.details else "")
+
+
+_EXIT_CODES = (
+    "Exit codes: 0 published, or nothing to do; 1 rejected; 2 published with rows quarantined; "
+    "3 could not judge or publish; 4 published, not recorded yet; 64 the call makes no sense."
+)
+
+VERBS: tuple[Verb, ...] = (
+    Verb(
+        "demo", "demo:demo", "Publish a year of real flights under two contracts, good months and bad ones.",
+        ("demo", "demo --folder /tmp/flights"),
+    ),
+    Verb(
+        "init", "init:init", "Draft a commented contract from a file of data.",
+        ("init orders.csv", "init orders.csv --write contracts/orders.yaml --target lake/orders/"),
+    ),
+    Verb("lint", "lint:lint", "Say what is wrong with a contract, without any data.",
+        ("lint contracts/orders.yaml", "lint contracts/*.yaml --output json"),
+        "Exit codes: 0 nothing wrong, or warnings only; 1 an error was found; 3 a contract cannot be loaded.",
+    ),
+    Verb(
+        "check", "run:check", "Judge a batch without publishing it.",
+        ("check contracts/orders.yaml --param day=2026-11-30", "check contracts/orders.yaml --source new/orders.csv"),
+        _EXIT_CODES,
+    ),
+    Verb(
+        "run", "run:run", "Judge a batch, and publish it when every check is kept.",
+        (
+            "run contracts/orders.yaml --param day=2026-11-30",
+            "run contracts/orders.yaml --env prod --output junit > report.xml",
+        ),
+        _EXIT_CODES,
+    ),
+    Verb(
+        "adopt", "adopt:adopt", "Take in an existing table as the baseline of its contract.",
+        ("adopt contracts/orders.yaml", "adopt contracts/orders.yaml --env prod"),
+        "Exit codes: 0 taken in; 1 the table does not fit the contract; 3 there is no table, or it cannot be read.",
+    ),
+    Verb("status", "status:status", "Where every contract stands: last data, last attempt, and why it is blocked.",
+        ("status", "status --output json")),
+    Verb(
+        "history", "history:history", "Attempts, newest first.",
+        ("history", "history --contract orders --state rejected --limit 10"),
+    ),
+    Verb("show", "show:show", "Everything recorded of one attempt.", ("show a-3f9c", "show s-82b1 --output json")),
+    Verb(
+        "quarantine list", "quarantine:list_", "What is in a contract's quarantine, without its rows.",
+        ("quarantine list contracts/orders.yaml",),
+    ),
+    Verb(
+        "quarantine show", "quarantine:show", "Failing rows with their original values, printed to this terminal alone.",
+        ("quarantine show contracts/orders.yaml", "quarantine show contracts/orders.yaml --submission s-82b1 --limit 5"),
+    ),
+    Verb("audit verify", "audit:verify", "Whether the record is whole: no row edited, removed, reordered or added.",
+        ("audit verify", "audit verify --expected-head 120:9f86d081884c..."),
+        "Exit codes: 0 whole; 1 something does not fit; 3 the audit store cannot be read."),
+    Verb("schema", "schema:schema", "The JSON Schema of a contract's file, for editors.",
+        ("schema", "schema > contract.schema.json")),
+    Verb("doctor", "doctor:doctor", "What is installed, and where things are kept.", ("doctor",)),
+)  # fmt: skip
