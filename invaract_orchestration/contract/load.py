@@ -19,7 +19,7 @@ from invaract_orchestration.errors import ContractError, Problem
 
 
 def load_contract(path: str | Path, *, env: str | None = None) -> Contract:
-    """The contract of a file. Relative paths in it start at `contract.base`, the file's folder.
+    """The contract of a file. Relative paths in it start at `contract.base`, the folder of the file.
 
     `env` puts in the names and places that the contract gives for that environment; they are no part of its digest.
 
@@ -28,7 +28,7 @@ def load_contract(path: str | Path, *, env: str | None = None) -> Contract:
         UsageError: the contract knows no environment of that name.
     """
     file = Path(path)
-    contract = load_contract_text(_read(file), file=str(path)).placed(file.parent)
+    contract = load_contract_text(_read(file), file=str(path)).placed(file.absolute().parent)
     return contract if env is None else apply_environment(contract, env)
 
 
