@@ -5,12 +5,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from alembic.util import CommandError
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from invaract_orchestration.errors import AuditUnavailable
 
-DRIVER_FAILURES = (SQLAlchemyError, sqlite3.Error, OSError, UnicodeError, CommandError)
+DRIVER_FAILURES = (SQLAlchemyError, sqlite3.Error, OSError, UnicodeError)
 
 Reason = tuple[str, str | None]
 
@@ -82,8 +81,6 @@ def _by_kind(original: Any) -> Reason:
         return "cannot hold a character of the record", "the record's texts must be Unicode"
     if isinstance(original, OSError):
         return f"cannot be reached (errno {original.errno})", "check that its folder exists and may be used"
-    if isinstance(original, CommandError):
-        return "cannot be brought to this version's schema", "restore it from a backup, or use a new store"
     words = str(original)
     found = next((reason for part, reason in _BY_WORDS if part in words), None)
     return found or ("cannot be reached or failed", _START)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, String, column, func, inspect, select, table
 
 from invaract_orchestration.errors import AuditUnavailable
 from invaract_orchestration.stores.database import Database
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+REVISIONS = ("0001",)
+"""All revisions in order: an up-to-date store is known by the last one, without loading Alembic."""
 
 VERSION_TABLE = "invaract_revision"
 """Not Alembic's own name, so that a store may share a database with a program that uses Alembic as well."""
@@ -43,16 +47,13 @@ def require_current(database: Database) -> None:
 def _state(database: Database) -> str:
     """`missing`, `older` or `current`; a newer one is refused here."""
     revision = database.read(_revision)
-    script = ScriptDirectory.from_config(_config())
     if revision is None:
         return "missing"
-    if revision == script.get_current_head():
-        return "current"
-    if revision in {known.revision for known in script.walk_revisions()}:
-        return "older"
+    if revision in REVISIONS:
+        return "current" if revision == REVISIONS[-1] else "older"
     raise AuditUnavailable(
         f"The audit store {database.place} has schema revision {revision!r}, which this version of "
-        f"invaract-orchestration does not know (its own is {script.get_current_head()!r})",
+        f"invaract-orchestration does not know (its own is {REVISIONS[-1]!r})",
         hint="a newer version has opened it: upgrade invaract-orchestration here too",
     )
 
@@ -65,14 +66,19 @@ def _revision(connection: Connection) -> str | None:
 
 
 def _upgrade(connection: Connection) -> None:
+    from alembic import command
+
     if connection.dialect.name == "postgresql":  # on SQLite the transaction itself is the lock
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK_KEY)))
-    config = _config()
+    config = script_config()
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, REVISIONS[-1])
 
 
-def _config() -> Config:
+def script_config() -> Config:
+    """Where Alembic finds the migrations; there is no file of settings."""
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", "invaract_orchestration.stores:migrations")
     config.set_main_option("path_separator", "os")

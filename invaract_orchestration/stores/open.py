@@ -8,6 +8,7 @@ from typing import Self
 from invaract_orchestration.audit.chain import Finding, Head, verify
 from invaract_orchestration.errors import AuditUnavailable
 from invaract_orchestration.stores.address import Address, parse_address
+from invaract_orchestration.stores.browse import SqlAuditBrowser
 from invaract_orchestration.stores.database import Database
 from invaract_orchestration.stores.engine import Access, build_engine
 from invaract_orchestration.stores.evidence import SqlChain
@@ -17,7 +18,7 @@ from invaract_orchestration.stores.reader import SqlAuditReader
 from invaract_orchestration.stores.sql_audit import SqlAuditLog
 
 
-class SqlAuditStore(SqlAuditLog, SqlAuditReader):
+class SqlAuditStore(SqlAuditLog, SqlAuditReader, SqlAuditBrowser):
     """An open store: what the gate writes to and people read from. Threads may share it, and a forked process too."""
 
     def __init__(self, database: Database) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Column, ColumnElement, Connection, Select, exists, or_, select
+from sqlalchemy import Connection, select
 
 from invaract_orchestration.audit.log import AttemptView, ContractStatus, DayCount, RuleCount
 from invaract_orchestration.audit.records import ContractVersion
 from invaract_orchestration.stores import models, rows, statistics
+from invaract_orchestration.stores.conditions import found, in_context, position_of, starts
 from invaract_orchestration.stores.database import Database
 from invaract_orchestration.stores.queries import fetch
 from invaract_orchestration.stores.statuses import contract_statuses
@@ -44,10 +45,10 @@ class SqlAuditReader:
         if states:
             query = query.where(_state.state.in_(states))
         if before is not None:
-            query = query.where(_state.position < _position(before))
+            query = query.where(_state.position < position_of(before))
         if search:
-            query = query.where(_found(search))
-        query = query.where(*(_in_context(name, value) for name, value in (context or {}).items()))
+            query = query.where(found(search))
+        query = query.where(*(in_context(name, value) for name, value in (context or {}).items()))
         return self._database.read(
             lambda connection: load_views(connection, connection.scalars(query).all(), with_results=False)
         )  # fmt: skip
@@ -83,27 +84,7 @@ class SqlAuditReader:
 
 def _attempt(connection: Connection, attempt_id: str) -> AttemptView | None:
     column = models.attempt.c.attempt_id
-    fitting = connection.scalars(select(column).where(_starts(column, attempt_id)).order_by(column).limit(2)).all()
+    fitting = connection.scalars(select(column).where(starts(column, attempt_id)).order_by(column).limit(2)).all()
     if not fitting or (len(fitting) > 1 and fitting[0] != attempt_id):
         return None
     return load_views(connection, fitting[:1], with_results=True)[0]
-
-
-def _position(attempt_id: str) -> ColumnElement[int]:
-    table = models.attempt_state.alias()
-    query: Select[tuple[int]] = select(table.c.position).where(table.c.attempt_id == attempt_id)
-    return query.scalar_subquery()
-
-
-def _found(search: str) -> ColumnElement[bool]:
-    return or_(*(_starts(column, search) for column in (_state.contract, _state.submission_id, _state.attempt_id)))
-
-
-def _starts(column: Column[str], prefix: str) -> ColumnElement[bool]:
-    """A range rather than LIKE: it uses the index, and `%` and `_` mean themselves."""
-    return (column >= prefix) & (column < prefix + "\U0010ffff")
-
-
-def _in_context(name: str, value: str) -> ColumnElement[bool]:
-    context = models.attempt_context.c
-    return exists().where(context.attempt_id == _state.attempt_id, context.name == name, context.value == value)

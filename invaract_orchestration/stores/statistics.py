@@ -29,7 +29,7 @@ def period(contract: str | None, since: datetime | None, until: datetime | None)
 
 def counts_by_day(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[DayCount]:
     """Attempts by day and state, the latest day first."""
-    day = _day(connection).label("day")
+    day = day_of(connection).label("day")
     query = (
         select(day, _state.state, func.count().label("attempts"))
         .where(*conditions).group_by(day, _state.state).order_by(day.desc(), _state.state)
@@ -40,7 +40,8 @@ def counts_by_day(connection: Connection, conditions: list[ColumnElement[bool]])
     ]
 
 
-def _day(connection: Connection) -> ColumnElement[Any]:
+def day_of(connection: Connection) -> ColumnElement[Any]:
+    """The day in UTC that an attempt started on."""
     if connection.dialect.name == "postgresql":
         return cast(func.timezone("UTC", _state.started_at), Date)
     return func.substr(_state.started_at, 1, 10)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, and_, func, select
 
+from invaract_orchestration.audit.browse import EVERYTHING, Scope
 from invaract_orchestration.audit.chain import utc_text
 from invaract_orchestration.audit.log import AttemptView, ContractStatus, PublishedView
 from invaract_orchestration.stores import models
+from invaract_orchestration.stores.conditions import visible
 from invaract_orchestration.stores.queries import Stored, fetch
-from invaract_orchestration.stores.views import load_views, published_views
+from invaract_orchestration.stores.views import load_readable, load_views, published_views
 
 _DELIVERED = ("published", "no_op")
 _BLOCKED = ("rejected", "conflict", "failed", "unknown")
@@ -19,29 +21,43 @@ _BLOCKED = ("rejected", "conflict", "failed", "unknown")
 _state = models.attempt_state.c
 
 
-def contract_statuses(connection: Connection) -> list[ContractStatus]:
-    """By contract and target. An attempt that is still running neither blocks nor delivers."""
-    found = fetch(connection, _landmarks())
+def contract_statuses(
+    connection: Connection, scope: Scope = EVERYTHING, unreadable: list[str] | None = None
+) -> list[ContractStatus]:
+    """By contract and target, over the attempts of a scope. An attempt that is still running neither blocks nor delivers.
+
+    Attempts that cannot be read are left out and added to `unreadable`; without that list they are an error.
+    """
+    found = fetch(connection, _landmarks(scope))
     wanted = {row[name] for row in found for name in ("last", "first_blocked", "last_blocked")} - {None}
-    ids = connection.execute(select(_state.position, _state.attempt_id).where(_state.position.in_(wanted))).all()
-    views = load_views(connection, [row.attempt_id for row in ids], with_results=False)
-    by_position = dict(zip((row.position for row in ids), views, strict=True))
-    published = _last_published(connection)
+    rows = connection.execute(select(_state.position, _state.attempt_id).where(_state.position.in_(wanted))).all()
+    views = _views(connection, [row.attempt_id for row in rows], unreadable)
+    by_position = {row.position: views[row.attempt_id] for row in rows if row.attempt_id in views}
+    published = _last_published(connection, scope)
     versions = _newest_versions(connection)
     return [_status(row, by_position, published, versions) for row in found]
 
 
+def _views(connection: Connection, ids: list[str], unreadable: list[str] | None) -> dict[str, AttemptView]:
+    if unreadable is None:
+        views = load_views(connection, ids, with_results=False)
+    else:
+        views, broken = load_readable(connection, ids, with_results=False)
+        unreadable += broken
+    return {view.attempt.attempt_id: view for view in views}
+
+
 def _status(
-    row: Stored, attempts: Mapping[int, AttemptView], published: Mapping[tuple[str, str], PublishedView],
+    row: Stored, attempts: Mapping[int | None, AttemptView], published: Mapping[tuple[str, str], PublishedView],
     versions: Mapping[str, str],
 ) -> ContractStatus:  # fmt: skip
     last, first_blocked, last_blocked = (
-        None if row[name] is None else attempts[row[name]] for name in ("last", "first_blocked", "last_blocked")
+        attempts.get(row[name]) for name in ("last", "first_blocked", "last_blocked")
     )
     return ContractStatus(
         contract=row["contract"],
         target=row["target"],
-        version=versions[row["contract"]] if last is None else last.attempt.contract_version.version,
+        version=versions.get(row["contract"], "") if last is None else last.attempt.contract_version.version,
         last_attempt=last,
         last_published=published.get((row["contract"], row["target"])),
         blocked_since=None if first_blocked is None else utc_text(first_blocked.attempt.started_at),
@@ -57,18 +73,20 @@ def _reasons(view: AttemptView) -> tuple[str, ...]:
     return (view.events[-1].message,) if view.events else ()
 
 
-def _landmarks() -> Select[Any]:
+def _landmarks(scope: Scope) -> Select[Any]:
     """By contract and target, positions: of the last run, and of the first and last one blocked since one delivered."""
     delivered = models.attempt_state.alias()
-    pairs = select(_state.contract, _state.target).distinct().subquery("pairs")
+    pairs = select(_state.contract, _state.target).where(*visible(scope)).distinct().subquery("pairs")
     last_delivered = (
         select(func.coalesce(func.max(delivered.c.position), 0))
         .where(delivered.c.contract == pairs.c.contract, delivered.c.target == pairs.c.target)
-        .where(delivered.c.kind == "run", delivered.c.state.in_(_DELIVERED))
+        .where(delivered.c.kind == "run", delivered.c.state.in_(_DELIVERED), *visible(scope, delivered.c.attempt_id))
         .correlate(pairs).scalar_subquery()
     )  # fmt: skip
     known = select(pairs, last_delivered.label("delivered")).cte("known")
-    of_pair = (_state.contract == known.c.contract) & (_state.target == known.c.target) & (_state.kind == "run")
+    of_pair = and_(
+        _state.contract == known.c.contract, _state.target == known.c.target, _state.kind == "run", *visible(scope)
+    )
     blocked = of_pair & (_state.position > known.c.delivered) & _state.state.in_(_BLOCKED)
     last = select(func.max(_state.position)).where(of_pair)
     first_blocked = select(func.min(_state.position)).where(blocked)
@@ -81,9 +99,10 @@ def _landmarks() -> Select[Any]:
     ).order_by(known.c.contract, known.c.target)  # fmt: skip
 
 
-def _last_published(connection: Connection) -> dict[tuple[str, str], PublishedView]:
+def _last_published(connection: Connection, scope: Scope) -> dict[tuple[str, str], PublishedView]:
     table = models.publication.alias()
-    newest = select(func.max(table.c.position)).group_by(table.c.contract, table.c.target)
+    seen = visible(scope, table.c.attempt_id)
+    newest = select(func.max(table.c.position)).where(*seen).group_by(table.c.contract, table.c.target)
     views = published_views(connection, models.publication.c.position.in_(newest))
     return {(view.submission.contract, view.submission.target): view for view in views}
 

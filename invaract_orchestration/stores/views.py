@@ -9,9 +9,12 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, select, tuple_
 
 from invaract_orchestration.audit.log import AttemptView, PublishedView
 from invaract_orchestration.audit.records import ContractVersion
+from invaract_orchestration.errors import AuditError
 from invaract_orchestration.stores import models, rows
 from invaract_orchestration.stores.queries import Stored, fetch
 
+_NO_RECORD = (AuditError, ValueError, TypeError, KeyError)
+"""What reading a row raises that someone changed or removed by hand."""
 _CHUNK = 500  # SQLite allows a limited number of parameters in a statement
 
 
@@ -23,6 +26,24 @@ def load_views(connection: Connection, attempt_ids: Sequence[str], *, with_resul
         loaded = _Page(connection, page, with_results=with_results)
         views.extend(loaded.view(attempt_id) for attempt_id in page)
     return views
+
+
+def load_readable(
+    connection: Connection, attempt_ids: Sequence[str], *, with_results: bool
+) -> tuple[list[AttemptView], list[str]]:
+    """The attempts whose rows are still records, and the ids of the others."""
+    try:
+        return load_views(connection, attempt_ids, with_results=with_results), []
+    except _NO_RECORD:
+        if len(attempt_ids) == 1:
+            return [], list(attempt_ids)
+    views: list[AttemptView] = []
+    unreadable: list[str] = []
+    for attempt_id in attempt_ids:
+        found, broken = load_readable(connection, [attempt_id], with_results=with_results)
+        views += found
+        unreadable += broken
+    return views, unreadable
 
 
 def published_views(

@@ -109,9 +109,7 @@ def test_verify_edited_time_is_found(recorded: SqlAuditStore, tamper: Callable[[
         ("DELETE FROM chain_head", "chain_head"),
     ],
 )
-def test_verify_removed_row_is_found(
-    recorded: SqlAuditStore, tamper: Callable[[str], None], statement: str, place: str
-) -> None:
+def test_verify_removed_row_is_found(recorded: SqlAuditStore, tamper: Callable[[str], None], statement: str, place: str) -> None:
     tamper(statement)
     assert place in [finding.place for finding in recorded.verify()]
 
@@ -169,9 +167,7 @@ def test_verify_swapped_results_are_found(recorded: SqlAuditStore, tamper: Calla
     assert found(recorded) == [("edited", "check_result att-2/0/1"), ("edited", "check_result att-2/0/2")]
 
 
-def test_verify_replaced_event_with_its_own_right_hash_is_found(
-    recorded: SqlAuditStore, tamper: Callable[[str], None]
-) -> None:
+def test_verify_replaced_event_with_its_own_right_hash_is_found(recorded: SqlAuditStore, tamper: Callable[[str], None]) -> None:
     tamper("UPDATE event SET previous = 'x', hash = 'y' WHERE position = 6")
     assert ("edited", "event 6") in found(recorded)
 
@@ -179,8 +175,7 @@ def test_verify_replaced_event_with_its_own_right_hash_is_found(
 def test_verify_added_rows_are_found(recorded: SqlAuditStore, tamper: Callable[[str], None]) -> None:
     columns = ", ".join(column.name for column in models.check_result.columns if column.name != "ordinal")
     tamper(
-        f"INSERT INTO check_result (ordinal, {columns}) SELECT 7, {columns} FROM check_result"
-        " WHERE attempt_id = 'att-1'",
+        f"INSERT INTO check_result (ordinal, {columns}) SELECT 7, {columns} FROM check_result WHERE attempt_id = 'att-1'",
         "INSERT INTO waiver SELECT 'w-2', position, contract, check_id, candidate_digest, approver, reason, granted_at,"
         " expires_at FROM waiver",
         "INSERT INTO event SELECT 13, attempt_id, kind, state, at, message, detail, covers, previous, hash"

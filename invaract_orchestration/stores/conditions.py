@@ -1,0 +1,76 @@
+"""Conditions on attempts, as SQL."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, ColumnElement, Select, exists, or_, select
+
+from invaract_orchestration.audit.browse import RunFilter, Scope
+from invaract_orchestration.stores import models
+from invaract_orchestration.stores.models import zoned
+
+_state = models.attempt_state.c
+_SEARCHED = (_state.contract, _state.target, _state.submission_id, _state.attempt_id)
+
+
+def position_of(attempt_id: str) -> ColumnElement[int]:
+    """The position of an attempt; null when there is none of that id."""
+    table = models.attempt_state.alias()
+    query: Select[tuple[int]] = select(table.c.position).where(table.c.attempt_id == attempt_id)
+    return query.scalar_subquery()
+
+
+def found(search: str) -> ColumnElement[bool]:
+    """Attempts whose contract, target or id starts with a text."""
+    return or_(*(starts(column, search) for column in _SEARCHED))
+
+
+def starts(column: Column[str], prefix: str) -> ColumnElement[bool]:
+    """A range rather than LIKE: it uses the index, and `%` and `_` mean themselves."""
+    return (column >= prefix) & (column < prefix + "\U0010ffff")
+
+
+def in_context(name: str, value: str) -> ColumnElement[bool]:
+    """Attempts whose context holds a value."""
+    context = models.attempt_context.c
+    return exists().where(context.attempt_id == _state.attempt_id, context.name == name, context.value == value)
+
+
+def visible(scope: Scope, attempt_id: Column[str] = _state.attempt_id) -> list[ColumnElement[bool]]:
+    """The attempts of a scope; no condition when it holds all of them."""
+    context = models.attempt_context.alias().c
+    of_attempt = (context.attempt_id == attempt_id) & (context.name == scope.name)
+    if scope.includes_others:
+        return [] if scope.values is None else [~exists().where(of_attempt, context.value.not_in(scope.values))]
+    named = exists().where(of_attempt)
+    return [named if scope.values is None else named.where(context.value.in_(scope.values))]
+
+
+def wanted_by(wanted: RunFilter) -> list[ColumnElement[bool]]:
+    """The attempts that a filter leaves."""
+    equal = {"contract": wanted.contract, "target": wanted.target, "kind": wanted.kind}
+    conditions = [_state[name] == value for name, value in equal.items() if value is not None]
+    if wanted.states:
+        conditions.append(_state.state.in_(wanted.states))
+    if wanted.environment is not None:
+        conditions.append(_in_environment(wanted.environment))
+    if wanted.search:
+        conditions.append(found(wanted.search))
+    if wanted.since is not None:
+        conditions.append(_state.started_at >= zoned(wanted.since))
+    if wanted.until is not None:
+        conditions.append(_state.started_at < zoned(wanted.until))
+    if wanted.has_failing_rows:
+        conditions.append(_has_failing_rows())
+    return [*conditions, *(in_context(name, value) for name, value in wanted.context.items())]
+
+
+def _in_environment(environment: str) -> ColumnElement[bool]:
+    attempt = models.attempt.c
+    return exists().where(attempt.attempt_id == _state.attempt_id, attempt.environment == environment)
+
+
+def _has_failing_rows() -> ColumnElement[bool]:
+    outcome = models.outcome.c
+    return exists().where(
+        outcome.attempt_id == _state.attempt_id, (outcome.rows_quarantined > 0) | (outcome.rows_failing > 0)
+    )

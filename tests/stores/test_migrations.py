@@ -1,0 +1,97 @@
+"""The schema that the migrations make, from the first revision on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, inspect, text
+
+from invaract_orchestration.audit import records
+from invaract_orchestration.checks.result import CheckResult
+from invaract_orchestration.stores import migrate, models, open_store
+from invaract_orchestration.testing.audit_records import record_published
+
+
+def test_migrate_makes_the_tables_of_the_models(store_url: str) -> None:
+    open_store(store_url).close()
+    engine = create_engine(store_url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": migrate.VERSION_TABLE, "compare_type": True})
+        assert compare_metadata(context, models.metadata) == []
+    engine.dispose()
+
+
+def test_migrate_leaves_other_tables_of_the_database_alone(store_url: str) -> None:
+    engine = create_engine(store_url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
+        connection.execute(text("INSERT INTO alembic_version VALUES ('of another program')"))
+        connection.execute(text("CREATE TABLE elsewhere (x INTEGER)"))
+    with open_store(store_url) as store:
+        record_published(store, 1)
+    with engine.connect() as connection:
+        assert connection.scalar(text("SELECT version_num FROM alembic_version")) == "of another program"
+    assert inspect(engine).has_table("elsewhere")
+    engine.dispose()
+
+
+def test_migrate_that_fails_leaves_nothing_behind(store_url: str) -> None:
+    engine = create_engine(store_url)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE waiver (x INTEGER)"))
+    with pytest.raises(Exception, match="The audit store"):
+        open_store(store_url)
+    assert inspect(engine).get_table_names() == ["waiver"]
+    engine.dispose()
+
+
+def test_revisions_are_the_scripts_in_order() -> None:
+    script = ScriptDirectory.from_config(migrate.script_config())
+    assert tuple(revision.revision for revision in script.walk_revisions())[::-1] == migrate.REVISIONS
+
+
+def test_open_store_up_to_date_does_not_load_alembic(sqlite_url: str) -> None:
+    open_store(sqlite_url).close()
+    code = (
+        "import sys; from invaract_orchestration.stores import open_store; open_store(sys.argv[1]).close();"
+        "sys.exit('alembic' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, sqlite_url], check=False).returncode == 0
+
+
+def test_migrations_are_shipped_with_the_package() -> None:
+    folder = Path(migrate.__file__).parent / "migrations"
+    assert (folder / "env.py").is_file()
+    assert (folder / "versions" / "0001_first_tables.py").is_file()
+
+
+@pytest.mark.parametrize(
+    ("record", "table", "elsewhere"),
+    [
+        (records.ContractVersion, models.contract_version, set()),
+        (records.Submission, models.submission, set()),
+        (records.Attempt, models.attempt, {"contract_version", "context"}),
+        (records.Event, models.event, set()),
+        (records.VerdictRecord, models.verdict, {"counts", "results"}),
+        (records.OutcomeRecord, models.outcome, {"counts", "publication"}),
+        (records.PublicationRecord, models.publication, set()),
+        (records.Waiver, models.waiver, {"check"}),
+        (CheckResult, models.check_result, {"check"}),
+    ],
+)
+def test_every_field_of_a_record_has_its_column(record: type, table: object, elsewhere: set[str]) -> None:
+    columns = {column.name for column in table.columns}
+    assert {field.name for field in fields(record)} - columns == elsewhere
+
+
+def test_every_count_has_its_column() -> None:
+    counts = {f"rows_{field.name}" for field in fields(records.Counts)}
+    for table in (models.verdict, models.outcome):
+        assert {column.name for column in table.columns if column.name.startswith("rows_")} == counts
