@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.candidate.target import TargetState
@@ -18,14 +20,51 @@ METADATA_KEY = "invaract"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishIntent:
-    """What is to become visible. `metadata` stands in the commit's userMetadata: ids, digests and counts, no value."""
+class CommitRecord:
+    """What a commit of the gate says of itself in its userMetadata: ids, digests and counts, no value.
 
-    submission_id: str
+    Enough to write the audit's rows again when the store has lost them. `method` is filled in by the publisher.
+    """
+
+    submission: str
+    attempt: str
+    contract: str
+    contract_version: str
+    contract_digest: str
+    slice: str
+    parameters: Mapping[str, str]
+    intake_digest: str
+    candidate_digest: str
+    engine: str
+    environment: str | None
+    mode: str
+    read: int
+    rows: int
+    quarantined: int
+    method: str = ""
+
+    def to_json(self) -> str:
+        """The JSON text that the commit carries."""
+        return json.dumps({METADATA_KEY: dataclasses.asdict(self)}, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: Any) -> CommitRecord | None:
+        """What the gate wrote into a commit; none when the gate did not make it, or a later gate says more than this one knows."""
+        try:
+            own = json.loads(text)[METADATA_KEY]
+            return cls(**{f.name: own[f.name] for f in dataclasses.fields(cls)})
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishIntent:
+    """What is to become visible, and what the commit says of it."""
+
     contract: Contract
     candidate: Candidate
     target: TargetState
-    metadata: Mapping[str, str | int | None]
+    commit: CommitRecord
 
     @property
     def publish(self) -> Publish:
@@ -34,44 +73,45 @@ class PublishIntent:
         return self.contract.publish
 
     @property
-    def transaction_id(self) -> str:
-        """The Delta transaction's application id: one per submission, never one per target."""
-        return APP_ID + self.submission_id
+    def submission_id(self) -> str:
+        """The submission that this publishes."""
+        return self.commit.submission
 
     @property
-    def user_metadata(self) -> str:
-        """The JSON text that the commit carries."""
-        return json.dumps({METADATA_KEY: dict(self.metadata)}, sort_keys=True)
+    def transaction_id(self) -> str:
+        """The Delta transaction's application id: one per submission, never one per target."""
+        return APP_ID + self.commit.submission
 
 
 def intend(
-    verdict: Verdict, contract: Contract, contract_digest: str, candidate: Candidate, target: TargetState,
-    submission_id: str, metadata: Mapping[str, str | int | None],
-) -> PublishIntent:  # fmt: skip
+    verdict: Verdict, contract: Contract, candidate: Candidate, target: TargetState, commit: CommitRecord
+) -> PublishIntent:
     """The intent for a candidate. Publishing starts here and nowhere else.
 
     Raises:
-        GateError: the verdict did not pass, or was given for another contract or target version.
-        CandidateChanged: the candidate is not the one the verdict was given for.
+        GateError: the verdict did not pass, or was given for another contract, engine or version of the target.
+        CandidateChanged: the candidate is not the one that the verdict was given for.
     """
-    if not verdict.passed or verdict.bound is None:
+    bound = verdict.bound
+    if not verdict.passed or bound is None:
         raise GateError("there is no passing verdict for this candidate", code="publish.no_passing_decision")
     if contract.publish is None:
         raise GateError("the contract names no target", code="contract.no_target", hint="add publish.target")
-    if verdict.bound.contract_digest != contract_digest:
-        raise GateError("the contract changed after the verdict", code="publish.contract_changed")
-    if verdict.bound.candidate_digest != candidate.digest:
-        raise CandidateChanged("the candidate is not the one the verdict was given for")
-    if verdict.bound.target_version != target.version:
+    if bound.contract_digest != commit.contract_digest or bound.engine != commit.engine:
+        raise GateError("the contract or the engine is not the one of the verdict", code="publish.contract_changed")
+    if not bound.candidate_digest == candidate.digest == commit.candidate_digest:
+        raise CandidateChanged("the candidate is not the one that the verdict was given for")
+    if bound.target_version != target.version:
         raise GateError("the verdict was given for another version of the target", code="publish.target_changed")
-    return PublishIntent(
-        submission_id=submission_id, contract=contract, candidate=candidate, target=target, metadata=metadata
-    )
+    return PublishIntent(contract=contract, candidate=candidate, target=target, commit=commit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """A commit that carries a submission. `method` is `promoted` or `rewritten: <why>`; counts are null where not known."""
+    """A commit that carries a submission. `method` is `promoted` or `rewritten: <why>`; counts are null where not known.
+
+    `commit` is what it says of itself, null when the log has been cleaned up that far.
+    """
 
     version: int
     method: str
@@ -80,5 +120,14 @@ class Published:
     deleted: int | None = None
     committed_at: datetime | None = None
     notes: tuple[str, ...] = ()
-    metadata: Mapping[str, str | int | None] | None = None
-    """The commit's own metadata, when it was found rather than made."""
+    commit: CommitRecord | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetCommit:
+    """One commit of the target's history; `commit` is null when the gate did not make it."""
+
+    version: int
+    operation: str
+    committed_at: datetime
+    commit: CommitRecord | None

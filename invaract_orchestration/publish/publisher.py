@@ -7,7 +7,7 @@ from typing import Protocol
 
 from invaract_orchestration.candidate.candidate import FailingRows
 from invaract_orchestration.candidate.target import TargetState
-from invaract_orchestration.publish.intent import Published, PublishIntent
+from invaract_orchestration.publish.intent import Published, PublishIntent, TargetCommit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,9 @@ class Publisher(Protocol):
         Raises `PublishConflict` when another writer was first, `TargetRefused` when the table forbids it, `OutcomeUnknown`
         when it cannot be known whether the commit landed.
         """
+
+    def history(self, location: str) -> tuple[TargetCommit, ...]:
+        """The target's commits, newest first, as far back as its log reaches; none when there is no table."""
 
     def version(self, location: str) -> int | None:
         """The version of a Delta table now; none when there is no table."""

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from invaract_orchestration.candidate.target import TargetColumn, TargetState
 from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.delta.types import field_type
-from invaract_orchestration.publish.intent import APP_ID, METADATA_KEY, Published
+from invaract_orchestration.publish.intent import APP_ID, CommitRecord, Published, TargetCommit
 
 _CONSTRAINT = "delta.constraints."
 _PROMOTABLE = {"appendOnly", "invariants", "checkConstraints", "timestampNtz", "generatedColumns", "domainMetadata"}
@@ -48,24 +48,29 @@ def find_publication(location: str, submission_id: str) -> Published | None:
     table = open_table(location)
     if table is None or table.transaction_version(APP_ID + submission_id) is None:
         return None
-    for commit in table.history():
-        metadata = gate_metadata(commit)
-        if metadata is not None and metadata.get("submission") == submission_id:
+    for commit in _commits(table):
+        if commit.commit is not None and commit.commit.submission == submission_id:
             return Published(
-                version=commit["version"], method=str(metadata.get("method", "")), metadata=metadata,
-                committed_at=datetime.fromtimestamp(commit["timestamp"] / 1000, UTC),
-            )  # fmt: skip
+                version=commit.version, method=commit.commit.method, committed_at=commit.committed_at, commit=commit.commit
+            )
     return Published(version=table.version(), method="", notes=("the log no longer says which version it was",))
 
 
-def gate_metadata(commit: dict[str, Any]) -> dict[str, str | int | None] | None:
-    """What the gate wrote into a commit of the history, none when the gate did not make it."""
-    try:
-        found = json.loads(commit.get("userMetadata") or "null")
-    except ValueError:
-        return None
-    own = found.get(METADATA_KEY) if isinstance(found, dict) else None
-    return own if isinstance(own, dict) else None
+def table_history(location: str) -> tuple[TargetCommit, ...]:
+    """See `Publisher.history`."""
+    table = open_table(location)
+    return () if table is None else _commits(table)
+
+
+def _commits(table: DeltaTable) -> tuple[TargetCommit, ...]:
+    return tuple(
+        TargetCommit(
+            version=entry["version"], operation=str(entry.get("operation", "")),
+            committed_at=datetime.fromtimestamp(entry["timestamp"] / 1000, UTC),
+            commit=CommitRecord.from_json(entry.get("userMetadata")),
+        )
+        for entry in table.history()
+    )  # fmt: skip
 
 
 def _invariant(metadata: dict[str, Any]) -> str | None:

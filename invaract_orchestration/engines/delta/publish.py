@@ -92,7 +92,7 @@ def _committed(
         ) from None
     if found is not None:
         return replace(
-            found, method=method, notes=notes, metadata=None, inserted=counts.get("inserted"),
+            found, method=method, notes=notes, inserted=counts.get("inserted"),
             updated=counts.get("updated"), deleted=counts.get("deleted"),
         )  # fmt: skip
     if failure is None:
@@ -118,11 +118,8 @@ def _refusal(failure: Exception, version: int) -> GateError:
 
 
 def _properties(intent: PublishIntent, method: str) -> CommitProperties:
-    metadata = json.loads(intent.user_metadata)
-    for own in metadata.values():
-        own["method"] = method
     return CommitProperties(
-        custom_metadata={"userMetadata": json.dumps(metadata, sort_keys=True)},
+        custom_metadata={"userMetadata": replace(intent.commit, method=method).to_json()},
         max_commit_retries=0,
         app_transactions=[Transaction(intent.transaction_id, 1)],
     )

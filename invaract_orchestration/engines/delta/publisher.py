@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from invaract_orchestration.candidate.target import TargetState
-from invaract_orchestration.engines.delta.inspect import find_publication, inspect_table
+from invaract_orchestration.engines.delta.inspect import find_publication, inspect_table, table_history
 from invaract_orchestration.engines.delta.publish import publish_candidate
 from invaract_orchestration.engines.delta.quarantine import keep_rows
 from invaract_orchestration.engines.delta.read import open_table
-from invaract_orchestration.publish.intent import Published, PublishIntent
+from invaract_orchestration.publish.intent import Published, PublishIntent, TargetCommit
 from invaract_orchestration.publish.publisher import KeepRequest
 
 
@@ -30,7 +30,11 @@ class DeltaPublisher:
         """See `Publisher.keep`."""
         return keep_rows(request)
 
+    def history(self, location: str) -> tuple[TargetCommit, ...]:
+        """See `Publisher.history`."""
+        return table_history(location)
+
     def version(self, location: str) -> int | None:
-        """See `SourceTables.version`."""
+        """See `Publisher.version`."""
         table = open_table(location)
         return None if table is None else table.version()
