@@ -1,0 +1,75 @@
+"""Which part of a table a partition stands for: a partition's key becomes the parameters of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import dagster as dg
+
+from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.errors import UsageError
+from invaract_orchestration.intake.parameters import placeholders
+
+Parameters = Mapping[str, str] | Callable[[str], Mapping[str, str]]
+"""Texts by name, in which `{partition}` and the names of dimensions are filled in; or a function of the partition's key."""
+
+
+def wanted_parameters(contract: Contract) -> tuple[str, ...]:
+    """The names in braces of a contract, each once."""
+    source, publish = contract.source, contract.publish
+    texts = [source.location, source.sql] if source else []
+    texts += [publish.target, publish.where, *publish.partition.values()] if publish else []
+    return tuple(dict.fromkeys(name for text in texts if text for name in placeholders(text)))
+
+
+def parameters_of(contract: Contract, partition: str | None, given: Parameters | None) -> dict[str, str]:
+    """The parameters of one partition.
+
+    A key of several dimensions gives each by its name; a plain key fills the contract's only placeholder.
+
+    Raises:
+        UsageError: the names do not fit together.
+    """
+    if callable(given):
+        return dict(given(partition or ""))
+    dimensions = _dimensions(partition)
+    if given is not None:
+        return {name: _filled(text, dimensions) for name, text in given.items()}
+    wanted = wanted_parameters(contract)
+    if set(wanted) <= set(dimensions):
+        return {name: dimensions[name] for name in wanted}
+    if len(wanted) == 1 and partition is not None and not isinstance(partition, dg.MultiPartitionKey):
+        return {wanted[0]: partition}
+    raise UsageError(
+        f"contract {contract.contract} needs the parameters {', '.join(wanted)}, and the asset's partitions do not name them",
+        hint="name the dimensions like the placeholders, or say parameters={...} with {partition} in the texts",
+    )
+
+
+def check_fits(contract: Contract, partitions: dg.PartitionsDefinition[str] | None, given: Parameters | None) -> None:
+    """Refuse a definition whose contract has placeholders that its partitions can never fill."""
+    wanted = wanted_parameters(contract)
+    if not wanted or given is not None:
+        return
+    if isinstance(partitions, dg.MultiPartitionsDefinition):
+        missing = set(wanted) - set(partitions.partition_dimension_names)
+    else:
+        missing = set(wanted) if partitions is None or len(wanted) > 1 else set()
+    if missing:
+        raise dg.DagsterInvalidDefinitionError(
+            f"contract {contract.contract}: nothing gives the parameters {', '.join(sorted(missing))}. Hint: add partitions_def "
+            "(a dimension for each name), or say parameters={...}"
+        )
+
+
+def _dimensions(partition: str | None) -> dict[str, str]:
+    if partition is None:
+        return {}
+    named = dict(partition.keys_by_dimension) if isinstance(partition, dg.MultiPartitionKey) else {}
+    return {"partition": str(partition), **named}
+
+
+def _filled(text: str, dimensions: Mapping[str, str]) -> str:
+    for name, value in dimensions.items():
+        text = text.replace("{" + name + "}", value)
+    return text
