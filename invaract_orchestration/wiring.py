@@ -50,3 +50,14 @@ def _engine(name: str, settings: Settings) -> Any:
 
         return DuckDBEngine(memory_limit=settings.memory_limit, threads=settings.threads)
     raise UsageError(f"engine {name!r} is not known", hint="the engine that is built is duckdb")
+
+
+def infer_columns(path: str | Path) -> Any:
+    """What a file without a contract holds (FileDraft): names and types as the gate would ask for them.
+
+    Raises:
+        InputUnreadable: the file cannot be read, or has no usable header.
+    """
+    from invaract_orchestration.engines.duckdb.infer import infer_columns as infer
+
+    return infer(path)

@@ -25,7 +25,7 @@ Source = Annotated[str | None, Parameter(help="files, a folder or a glob to read
 SubmissionId = Annotated[str | None, Parameter(help="an id of your own: the same bytes as a new batch")]
 Engine = Annotated[str | None, Parameter(help="duckdb (the default)")]
 Form = Annotated[Output, Parameter(help="for people, for programs, for build servers")]
-Quiet = Annotated[bool, Parameter(negative="", help="no progress on stderr")]
+Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="no progress on stderr")]
 
 
 def run(

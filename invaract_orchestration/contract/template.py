@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from invaract_orchestration.contract.field_types import FieldType
+from invaract_orchestration.contract.field_types import Decimal
+from invaract_orchestration.contract.model import FieldSpec, SourceOptions
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z", re.ASCII)
 _NOT_PLAIN = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -14,14 +15,14 @@ _HEAD = """\
 # The agreement about one published table. An unknown key is an error, so a typo never turns a check off.
 contract: {name}
 version: "1.0.0"
-status: active            # draft: checked, never published
+status: active  # draft: checked, never published
 # owner: {{team: my team, contact: me@example.org}}
 
 source:
   format: {format}
-  location: {location}    # a path, a folder or a glob, from this file on; {{day}} would be a parameter
-
-fields:                   # in the order of the file
+  location: {location}  # a path, a folder or a glob, from this file on; {{day}} would be a parameter
+{options}
+fields:  # in the order of the file{rows}
 """
 _TAIL = """
 # A field may also have: unique: true, not_blank: true, min: 0, max: 100, allowed: [a, b], pattern: '[A-Z]{3}',
@@ -38,8 +39,8 @@ quality:
 """
 _PUBLISH = """
 publish:
-  target: {target}
-  mode: append            # overwrite, replace_partitions, replace_where, merge
+  target: {target}  # a name is a table of the lake; a path has a slash
+  mode: append  # overwrite, replace_partitions, replace_where, merge
 """
 _NO_PUBLISH = """
 # publish:
@@ -48,21 +49,57 @@ _NO_PUBLISH = """
 """
 
 
-def draft_contract(
-    name: str,
-    columns: Sequence[tuple[str, FieldType]],
-    location: str = "landing/*.csv",
-    target: str | None = None,
-    format: str = "csv",  # noqa: A002 it is the contract's own word
-) -> str:
-    """YAML of a contract with these columns, all optional, with the most used choices as comments.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftColumn:
+    """A column as it was found. `note` stands beside it as a comment and holds no value of the data."""
+
+    spec: FieldSpec
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileDraft:
+    """What is known of a file without a contract; `rows` are those that were looked at."""
+
+    format: str
+    columns: tuple[DraftColumn, ...]
+    options: SourceOptions = field(default_factory=SourceOptions)
+    rows: int | None = None
+
+
+def draft_contract(name: str, found: FileDraft, location: str, target: str | None = None) -> str:
+    """YAML of a contract for such files, all fields optional, with the most used choices as comments.
 
     `name` is made a contract id: letters, digits, `_`, `.` and `-`.
     """
-    head = _HEAD.format(name=contract_id(name), format=format, location=_text(location))
-    fields = "".join(f"  - {{name: {_text(column)}, type: {_text(str(type_))}}}\n" for column, type_ in columns)
+    head = _HEAD.format(
+        name=contract_id(name), format=found.format, location=_text(location), options=_options(found.options),
+        rows="" if found.rows is None else f"; types from {found.rows:,} rows",
+    )  # fmt: skip
+    entries = [(_entry(column.spec), column.note) for column in found.columns]
+    width = max((len(entry) for entry, note in entries if note), default=0)
+    fields = "".join(f"{entry:<{width}}  # {note}\n" if note else f"{entry}\n" for entry, note in entries)
     publish = _NO_PUBLISH if target is None else _PUBLISH.format(target=_text(target))
     return head + (fields or "  []\n") + _TAIL + publish
+
+
+def _options(options: SourceOptions) -> str:
+    said = options.model_dump(exclude_defaults=True)
+    parts = [f"{key}: {_scalars(value)}" for key, value in said.items()]
+    return f"  options: {{{', '.join(parts)}}}\n" if parts else ""
+
+
+def _entry(spec: FieldSpec) -> str:
+    type_ = f'"{spec.type}"' if isinstance(spec.type, Decimal) else _text(str(spec.type))
+    said = spec.model_dump(exclude_defaults=True, exclude={"name", "type"})
+    more = "".join(f", {key}: {_scalars(value)}" for key, value in said.items())
+    return f"  - {{name: {_text(spec.name)}, type: {type_}{more}}}"
+
+
+def _scalars(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_scalars(each) for each in value) + "]"
+    return str(value).lower() if isinstance(value, bool) else _text(str(value))
 
 
 def contract_id(text: str) -> str:

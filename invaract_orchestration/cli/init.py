@@ -1,0 +1,45 @@
+"""`invaract init`: a first contract from a file of data."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from invaract_orchestration.cli.console import printable, to_stderr
+from invaract_orchestration.errors import UsageError
+
+
+def init(
+    file: Annotated[str, Parameter(help="a CSV, JSON or Parquet file, plain or .gz")], /, *,
+    write: Annotated[str | None, Parameter(help="write the contract here instead of printing it")] = None,
+    name: Annotated[str | None, Parameter(help="the contract's id; by default the file's name")] = None,
+    target: Annotated[str | None, Parameter(help="where to publish; by default the table reporting.NAME")] = None,
+    force: Annotated[bool, Parameter(negative="", help="replace a contract that is there already")] = False,
+) -> int:  # fmt: skip
+    """Draft a commented contract from a file of data."""
+    from invaract_orchestration.contract.load import load_contract_text
+    from invaract_orchestration.contract.template import contract_id, draft_contract
+    from invaract_orchestration.wiring import infer_columns
+
+    place = Path(write) if write else None
+    if place is not None and place.exists() and not force:
+        raise UsageError(f"{write} is there already", hint="--force replaces it")
+    own = contract_id(name or Path(file).name.split(".")[0])
+    folder = (place.parent if place else Path()).absolute()
+    text = draft_contract(
+        own, infer_columns(file), location=os.path.relpath(Path(file).absolute(), folder),
+        target=target or "reporting." + own.replace(".", "_"),
+    )  # fmt: skip
+    load_contract_text(text, file=write or "the draft")
+    if place is None:
+        sys.stdout.write(text)
+        return 0
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+    to_stderr(printable(f"wrote {write}"), "bold green")
+    to_stderr(printable(f"Next: invaract check {write}, then invaract run {write}"), "")
+    return 0
