@@ -1,0 +1,28 @@
+"""The choices that the product makes where a case leaves one: the verdict taken, and the page that says so."""
+
+CHOICES: dict[str, tuple[str, str]] = {
+    "D01": ("FAIL", "docs/choices.md"),
+    "D03": ("PASS", "docs/choices.md"),
+    "D08": ("FAIL", "docs/choices.md"),
+    "H03": ("PASS", "docs/choices.md"),
+    "H07": ("FAIL", "docs/choices.md"),
+    "H17": ("FAIL", "docs/choices.md"),
+    "H19": ("FAIL", "docs/choices.md"),
+    "R16": ("FAIL", "docs/choices.md"),
+    "R17": ("FAIL", "docs/choices.md"),
+    "R25": ("PASS", "docs/choices.md"),
+    "R28": ("PASS", "docs/choices.md"),
+    "R29": ("PASS", "docs/choices.md"),
+    "R32": ("PASS", "docs/choices.md"),
+    "R33": ("PASS", "docs/choices.md"),
+    "S01": ("FAIL", "docs/choices.md"),
+    "S02": ("FAIL", "docs/choices.md"),
+    "S05": ("FAIL", "docs/choices.md"),
+    "S07": ("FAIL", "docs/choices.md"),
+    "S19": ("FAIL", "docs/choices.md"),
+    "S20": ("FAIL", "docs/choices.md"),
+    "S21": ("ERROR", "docs/choices.md"),
+    "S24": ("PASS", "docs/choices.md"),
+    "W23": ("PASS", "docs/choices.md"),
+    "X03": ("FAIL", "docs/choices.md"),
+}

@@ -1,0 +1,45 @@
+"""Which case folders are played, and the table of their verdicts at the end."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cases.sketch import Case, read_cases
+
+OWN = Path(__file__).parent / "own"
+SHARED = Path(__file__).parents[2].parent / "shared" / "cases"
+
+
+def case_folders(config: pytest.Config) -> list[Path]:
+    chosen = config.getoption("--cases", default=None) or os.environ.get("INVARACT_CASES")
+    if chosen:
+        return [Path(chosen)]
+    return [SHARED, OWN] if SHARED.is_dir() else [OWN]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "case" in metafunc.fixturenames:
+        cases: list[Case] = [case for folder in case_folders(metafunc.config) for case in read_cases(folder)]
+        metafunc.parametrize("case", cases, ids=[case.id for case in cases])
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    rows: dict[str, tuple[str, str, str]] = {}
+    for kind in ("passed", "failed", "skipped", "error"):
+        for report in terminalreporter.stats.get(kind, []):
+            said = dict(getattr(report, "user_properties", ()))
+            if "case" in said:
+                why = said.get("waits", "")
+                state = "as expected" if kind == "passed" else f"waits: {why}" if kind == "skipped" else "WRONG"
+                rows[said["case"]] = (said.get("verdict", "-"), said["expected"], state)
+    if not rows:
+        return
+    terminalreporter.section("cases")
+    for name, (verdict, expected, state) in sorted(rows.items()):
+        terminalreporter.write_line(f"{name:<12} {verdict:<11} expected {expected:<11} {state}")
+    states = [state for _, _, state in rows.values()]
+    right, wrong = states.count("as expected"), states.count("WRONG")
+    terminalreporter.write_line(f"{len(rows)} cases: {right} as expected, {wrong} wrong, {len(rows) - right - wrong} waiting")

@@ -1,0 +1,70 @@
+"""Every case folder, played on the real gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cases.choices import CHOICES
+from tests.cases.expect import problems_of
+from tests.cases.play import play, verdict_of
+from tests.cases.sketch import Case, NotUnderstood
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_case_has_its_verdict(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("case", case.id)
+    record_property("expected", case.expected["verdict"])
+    waits = _waits(case)
+    if waits is not None:
+        record_property("waits", waits)
+        pytest.skip(waits)
+    own_folder = tmp_path / "cwd"
+    own_folder.mkdir()
+    monkeypatch.chdir(own_folder)
+    problems: list[str] = []
+    try:
+        for number, contract in enumerate(case.contracts):
+            choice = CHOICES[case.id][0] if case.id in CHOICES and number == 0 else None
+            played = play(case, contract, tmp_path / f"lake{number}")
+            if number == 0:
+                record_property("verdict", verdict_of(played.decisive))
+            problems += problems_of(case, played, number, choice)
+            waits = played.waits
+    except NotUnderstood as reason:
+        record_property("waits", str(reason))
+        pytest.skip(str(reason))
+    problems += [f"a file was left in the working directory: {p.name}" for p in own_folder.iterdir()]
+    assert not problems, "\n".join([case.title, *problems])
+    if waits is not None:
+        record_property("waits", waits)
+        pytest.skip(waits)
+
+
+def _waits(case: Case) -> str | None:
+    """What a case needs that this suite does not have, by its kind and files."""
+    if case.kind == "plan" or case.file("transform.sql") or case.file("transform.py"):
+        if case.file("transform.py"):
+            return "Spark, for a transformation in Python"
+        return "the plan stage of the gate; tests/plan judges it with --case-folders"
+    if case.kind == "orchestration":
+        words = " ".join((case.title, *case.steps)).lower()
+        needs = [name for name in ("Dagster", "Airflow") if name.lower() in words]
+        return f"{' and '.join(needs) or 'an orchestrator'}, for the task around the gate"
+    if not case.contracts:
+        words = " ".join((case.title, *case.steps)).lower()
+        if "rendered fields" in words or "plugin page" in words:
+            return "Airflow, for connections and rendered fields"
+        return "a contract: the case has none"
+    return None
+
+
+@pytest.mark.parametrize("case_id", sorted(CHOICES))
+def test_choice_names_a_page_that_says_it(case_id: str) -> None:
+    _, page = CHOICES[case_id]
+    assert (ROOT / page).is_file()
