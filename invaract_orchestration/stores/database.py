@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TypeVar
 
 from sqlalchemy import Connection, Engine
 
 from invaract_orchestration.errors import AuditUnavailable
-from invaract_orchestration.stores.failures import DRIVER_FAILURES, unavailable
+from invaract_orchestration.stores.failures import DRIVER_FAILURES, unavailable, was_stale
 from invaract_orchestration.stores.watchdog import Watchdog
 
 T = TypeVar("T")
@@ -22,6 +23,7 @@ class Database:
         self.timeout = timeout
         self._engine = engine
         self._is_read_only = is_read_only
+        weakref.finalize(self, engine.dispose)
 
     def __repr__(self) -> str:
         return f"Database({self.place!r})"
@@ -45,14 +47,17 @@ class Database:
         self._engine.dispose()
 
     def _run(self, work: Callable[[Connection], T], *, writing: bool, is_bounded: bool) -> T:
-        watchdog = Watchdog(self.timeout + 1 if is_bounded else None)
-        try:
-            with self._engine.connect() as connection:
-                _prepare(connection, writing=writing)
-                with watchdog.over(connection), connection.begin():
-                    return work(connection)
-        except DRIVER_FAILURES as error:
-            failure = unavailable(error, self.place, self.timeout, was_cut=watchdog.has_cut)
+        for is_last in (False, True):
+            watchdog = Watchdog(self.timeout + 1 if is_bounded else None)
+            try:
+                with self._engine.connect() as connection:
+                    _prepare(connection, writing=writing)
+                    with watchdog.over(connection), connection.begin():
+                        return work(connection)
+            except DRIVER_FAILURES as error:
+                failure = unavailable(error, self.place, self.timeout, was_cut=watchdog.has_cut)
+                if is_last or watchdog.has_cut or not was_stale(error):
+                    break
         raise failure
 
 

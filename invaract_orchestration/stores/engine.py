@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import os
 import sqlite3
 import time
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event
-from sqlalchemy.exc import DisconnectionError
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 
 from invaract_orchestration.stores.address import Address
+from invaract_orchestration.stores.failures import OPENING
+from invaract_orchestration.stores.forks import survive_forks
 
 Access = Literal["create", "write", "read"]
 
@@ -20,8 +20,8 @@ Access = Literal["create", "write", "read"]
 def build_engine(address: Address, *, access: Access, timeout: float) -> Engine:
     """An engine that has not connected yet."""
     if address.file is not None:
-        return _sqlite(address.file, access, timeout)
-    return _postgresql(address, timeout)
+        return survive_forks(_sqlite(address.file, access, timeout))
+    return survive_forks(_postgresql(address, timeout))
 
 
 def _sqlite(path: Path, access: Access, timeout: float) -> Engine:
@@ -41,7 +41,6 @@ def _sqlite(path: Path, access: Access, timeout: float) -> Engine:
         "sqlite://", creator=connect, poolclass=QueuePool, pool_size=2, max_overflow=30, pool_timeout=timeout
     )
     event.listen(engine, "begin", _begin_sqlite)
-    _renew_after_fork(engine)
     return engine
 
 
@@ -65,33 +64,21 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
 
-def _renew_after_fork(engine: Engine) -> None:
-    """A connection that was opened before a fork is not used after it."""
-
-    def remember(_: Any, record: Any) -> None:
-        record.info["pid"] = os.getpid()
-
-    def refuse(_: Any, record: Any, proxy: Any) -> None:
-        if record.info["pid"] != os.getpid():
-            record.dbapi_connection = proxy.dbapi_connection = None
-            raise DisconnectionError
-
-    event.listen(engine, "connect", remember)
-    event.listen(engine, "checkout", refuse)
-
-
 def _postgresql(address: Address, timeout: float) -> Engine:
-    # No pool: nothing goes stale, nothing is shared by a fork. No prepared statements: a pooler in between may be used.
+    # A connection is given up before a firewall would forget it. A pooler in between can do without prepared statements.
     engine = create_engine(
         address.url,
-        poolclass=NullPool,
+        pool_size=2,
+        max_overflow=30,
+        pool_timeout=timeout,
+        pool_recycle=30,
         connect_args={"connect_timeout": max(2, math.ceil(timeout)), "prepare_threshold": None},
     )
     # The lock's wait ends first, so that the message can tell "locked" from "slow".
     longest = timeout + 0.5
     waits = {"lock_timeout": timeout, "statement_timeout": longest, "idle_in_transaction_session_timeout": longest}
     settings = {"synchronous_commit": "on"} | {name: f"{seconds * 1000:.0f}" for name, seconds in waits.items()}
-    statement = "SELECT " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
+    statement = f"{OPENING} " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
 
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql(statement)

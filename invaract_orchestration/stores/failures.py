@@ -11,6 +11,9 @@ from invaract_orchestration.errors import AuditUnavailable
 
 DRIVER_FAILURES = (SQLAlchemyError, sqlite3.Error, OSError, UnicodeError)
 
+OPENING = "SELECT /* opening */"
+"""How the statement starts that opens a transaction; what fails with it has done nothing yet."""
+
 Reason = tuple[str, str | None]
 
 _FREE_SPACE = "free some space, then run the same submission again"
@@ -56,6 +59,13 @@ def unavailable(error: BaseException, place: str, timeout: float, *, was_cut: bo
     """The error to raise for a driver's, quoting nothing of it. Raise it after the `except`: it must chain nothing."""
     reason, hint = _reason(error, timeout, was_cut=was_cut)
     return AuditUnavailable(f"The audit store {place} {reason}", hint=hint)
+
+
+def was_stale(error: BaseException) -> bool:
+    """Whether a pooled connection turned out to be dead before anything was done with it."""
+    if not isinstance(error, DBAPIError) or not error.connection_invalidated:
+        return False
+    return (error.statement or "").startswith(OPENING)
 
 
 def _reason(error: BaseException, timeout: float, *, was_cut: bool) -> Reason:

@@ -249,3 +249,13 @@ def test_write_postgresql_without_permission_names_no_row(
     with psycopg.connect(postgres_url, autocommit=True) as owner:
         owner.execute("DROP OWNED BY reader")
         owner.execute("DROP ROLE reader")
+
+
+@pytest.mark.postgres
+def test_write_postgresql_restarted_between_two_writes_is_not_noticed(
+    postgres_server: PostgresServer, postgres_store: SqlAuditStore
+) -> None:
+    postgres_server.shut_down()
+    postgres_server.start()
+    record_published(postgres_store, 2)
+    assert postgres_store.verify() == ()
