@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException
@@ -35,3 +37,16 @@ class GateUnavailable(AirflowException):
     def __init__(self, sentence: str, result: GateResult | None = None) -> None:
         super().__init__(sentence)
         self.result = result
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """The gate's errors as Airflow's. The cause is not chained: only the gate's own sentences are known to hold no value."""
+    from invaract_orchestration.errors import ContractError, InvaractError, MissingExtra, UsageError
+
+    try:
+        yield
+    except (ContractError, UsageError, MissingExtra) as error:
+        raise GateMisused(str(error)) from None
+    except InvaractError as error:
+        raise GateUnavailable(str(error)) from None

@@ -24,5 +24,12 @@ def origin_of(context: Context) -> dict[str, str]:
     return {name: str(value) for name, value in known.items() if value is not None}
 
 
+def frame_id(context: Context) -> str:
+    """The id of a batch that comes without files: DAG, task, partition or logical date (or else the run), and map index."""
+    known = origin_of(context)
+    when = known.get("partition_key") or known.get("logical_date") or known["run_id"]
+    return ".".join((known["dag_id"], known["task_id"], when, *filter(None, [known.get("map_index")])))
+
+
 def _iso(date: object) -> str | None:
     return date.isoformat() if hasattr(date, "isoformat") else None

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from invaract_orchestration.audit.records import Counts
     from invaract_orchestration.audit.result import GateResult
     from invaract_orchestration.checks.result import CheckResult
 
@@ -27,14 +28,14 @@ def summarize(result: GateResult) -> dict[str, Any]:
         "state": result.state,
         "code": result.code,
         "table_version": publication.table_version if publication else None,
-        "counts": counts_of(result),
+        "counts": known_counts(result.counts),
         "blocking": [c.check for c in result.blocking[:_MOST]],
         "blocking_total": len(result.blocking),
     }
 
 
-def asset_extra(result: GateResult) -> dict[str, Any]:
-    """What an asset event says of a publication."""
+def asset_extra(result: GateResult, counts: Counts) -> dict[str, Any]:
+    """What an asset event says of a publication; `counts` are those of the attempt that published."""
     publication = result.publication
     assert publication is not None  # an event is about a publication
     return {
@@ -43,13 +44,13 @@ def asset_extra(result: GateResult) -> dict[str, Any]:
         "submission_id": publication.submission_id,
         "attempt_id": publication.attempt_id,
         "table_version": publication.table_version,
-        "counts": counts_of(result),
+        "counts": known_counts(counts),
     }
 
 
-def counts_of(result: GateResult) -> dict[str, int]:
-    """The counts that are known."""
-    return {name: value for name, value in asdict(result.counts).items() if value is not None}
+def known_counts(counts: Counts) -> dict[str, int]:
+    """The counts that are known, by name."""
+    return {name: value for name, value in asdict(counts).items() if value is not None}
 
 
 def sentence_of(result: GateResult) -> str:

@@ -1,0 +1,24 @@
+"""Whether consumers know of a publication already: one asset event per submission, whatever is retried or cleared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.common.compat.sdk import Asset
+
+if TYPE_CHECKING:
+    from invaract_orchestration.audit.records import PublicationRecord
+
+
+def is_announced(outlet: Any, publication: PublicationRecord) -> bool:
+    """Whether the asset has an event with the publication's submission.
+
+    A worker that was killed after the commit has announced nothing, so its retry does; a task that is cleared and run again
+    has nothing new to say. Events are looked up from the time of the commit on.
+    """
+    from airflow.sdk.execution_time.context import InletEventsAccessors
+
+    if not isinstance(outlet, Asset):
+        return False
+    events = InletEventsAccessors([outlet])[outlet].after(publication.committed_at.isoformat())
+    return any((event.extra or {}).get("submission_id") == publication.submission_id for event in events)
