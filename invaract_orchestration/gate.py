@@ -15,7 +15,7 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from invaract_orchestration.audit.course import Course
-from invaract_orchestration.audit.log import AuditLog
+from invaract_orchestration.audit.log import ROWS_DIGEST, AuditLog, WaiverLog
 from invaract_orchestration.audit.reconcile import PROCESS, settle, this_process
 from invaract_orchestration.audit.records import Counts, InputFile, PublicationRecord, State, Submission
 from invaract_orchestration.audit.result import GateResult
@@ -30,6 +30,7 @@ from invaract_orchestration.checks.arrival import judge_arrival
 from invaract_orchestration.checks.emptiness import is_no_op, judge_emptiness
 from invaract_orchestration.checks.placement import judge_constraints, judge_placement
 from invaract_orchestration.checks.plan_rules import judge_plan_rules
+from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.checks.rows import judge_quarantine, judge_rows
 from invaract_orchestration.checks.schema_match import schema_digest
 from invaract_orchestration.contract.model import Contract, Source
@@ -39,12 +40,13 @@ from invaract_orchestration.errors import (
 from invaract_orchestration.intake.aftercare import consume_files
 from invaract_orchestration.intake.batch import Batch
 from invaract_orchestration.intake.parameters import UnsafeName
-from invaract_orchestration.intake.places import table_place
+from invaract_orchestration.intake.places import quarantine_place, table_place
 from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, unreadable_id
 from invaract_orchestration.publish.intent import CommitRecord, Published, intend
 from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_problems
 from invaract_orchestration.publish.publisher import KeepRequest, Publisher
 from invaract_orchestration.verdict.verdict import Bound, Verdict, decide
+from invaract_orchestration.verdict.waivers import apply_waivers, is_waivable
 
 _TRIES = 5
 """How often a batch is judged and published again after another writer won."""
@@ -65,6 +67,7 @@ class Gate:
     engine: Engine
     publisher: Publisher
     audit: AuditLog
+    waivers: WaiverLog
     lake_root: Path
     clock: Callable[[], datetime] = _utc_now
     tell: Callable[[str], None] = _silent
@@ -332,9 +335,27 @@ class _Flow:
             schema_digest=schema_digest(self.contract.fields), target_version=target.version,
             engine=self.gate.engine.identity,
         )  # fmt: skip
-        verdict = decide(tuple(judged), bound)
+        verdict = decide(self._waived(session, tuple(judged), materialised), bound)
         self.course.judged(verdict)
         return verdict
+
+    def _waived(
+        self, session: Any, judged: tuple[CheckResult, ...], materialised: Materialised
+    ) -> tuple[CheckResult, ...]:
+        """Waivers for exactly these rows; none where rows were left out, as others than the judged would be published."""
+        blocking = [c for c in judged if c.is_blocking]
+        is_whole = materialised.candidate.rows == materialised.read
+        if not blocking or not is_whole or not all(is_waivable(c) for c in blocking):
+            return judged
+        digest = session.rows_digest(materialised.candidate)
+        self.course.trail.step("materialised", "these rows can be waived", {ROWS_DIGEST: digest})
+        now = self.gate.clock()
+        granted = {
+            w.check: w.waiver_id
+            for w in self.gate.waivers.waivers(digest)
+            if w.contract == self.contract.contract and w.expires_at > now
+        }
+        return apply_waivers(judged, granted)
 
     def _rejected(self, verdict: Verdict, materialised: Materialised | None = None) -> GateResult:
         self.course.judged(verdict)
@@ -389,8 +410,8 @@ class _Flow:
         """Failing rows go to the quarantine, once per submission and contract; a check keeps nothing."""
         if materialised.failing is None or not self.is_run:
             return
-        course, place = self.course, self.contract.quarantine.location
-        course.quarantine = self._table_place(place, self.contract.base) if place else f"{course.target}__quarantine"
+        course = self.course
+        course.quarantine = quarantine_place(self.contract, course.target, lake_root=self.gate.lake_root)
         self.gate.publisher.keep(
             KeepRequest(
                 location=course.quarantine, rows=materialised.failing, submission_id=course.submission_id or "",

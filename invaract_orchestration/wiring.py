@@ -27,7 +27,7 @@ def open_gate(
         from invaract_orchestration.engines.delta.publisher import DeltaPublisher
 
         yield Gate(
-            engine=_engine(engine or chosen.engine, chosen), publisher=DeltaPublisher(), audit=audit,
+            engine=_engine(engine or chosen.engine, chosen), publisher=DeltaPublisher(), audit=audit, waivers=audit,
             lake_root=chosen.lake_root, tell=tell,
         )  # fmt: skip
 
@@ -61,3 +61,26 @@ def infer_columns(path: str | Path) -> Any:
     from invaract_orchestration.engines.duckdb.infer import infer_columns as infer
 
     return infer(path)
+
+
+def count_rows(location: str) -> tuple[int, int] | None:
+    """Version and number of rows of a Delta table now; none when there is no table.
+
+    Raises:
+        GateError: the table cannot be read.
+    """
+    from invaract_orchestration.engines.delta.read import count_rows as count
+
+    return count(location)
+
+
+def quarantined_rows(location: str, columns: list[str] | None = None) -> list[dict[str, Any]]:
+    """Rows of a quarantine; without `columns` the payload, the failing rows' own values, is among them.
+
+    Raises:
+        GateError: the quarantine cannot be read.
+    """
+    from invaract_orchestration.engines.delta.quarantine import quarantined_rows as rows
+
+    found: list[dict[str, Any]] = rows(location, columns).to_pylist()
+    return found

@@ -10,7 +10,13 @@ from typing import Literal
 
 from invaract_orchestration.audit.log import AuditLog
 from invaract_orchestration.audit.records import (
-    Attempt, ContractVersion, Counts, InputFile, PublicationRecord, State, Submission,
+    Attempt,
+    ContractVersion,
+    Counts,
+    InputFile,
+    PublicationRecord,
+    State,
+    Submission,
 )  # fmt: skip
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.audit.trail import Trail
@@ -25,7 +31,7 @@ class Course:
     """Everything that the result of an attempt will say. The gate fills it in step by step."""
 
     def __init__(
-        self, *, contract: Contract, kind: Literal["run", "check"], environment: str | None,
+        self, *, contract: Contract, kind: Literal["run", "check", "adopt"], environment: str | None,
         parameters: Mapping[str, str], clock: Callable[[], datetime],
     ) -> None:  # fmt: skip
         self.contract, self.kind, self.environment, self.parameters = contract, kind, environment, parameters

@@ -56,7 +56,7 @@ class Attempt:
 
     attempt_id: str
     submission_id: str
-    kind: Literal["run", "check"]
+    kind: Literal["run", "check", "adopt"]
     contract_version: ContractVersion
     environment: str | None
     engine: str

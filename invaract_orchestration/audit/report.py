@@ -32,7 +32,8 @@ def headline(result: GateResult) -> str:
         return "PUBLISHED, NOT RECORDED"
     if result.state == "published" and result.counts.quarantined:
         return "PUBLISHED, ROWS QUARANTINED"
-    return result.state.upper().replace("_", " ")
+    word = result.code if result.state == "no_op" and result.code else result.state
+    return word.upper().replace("_", " ")
 
 
 def text_report(result: GateResult) -> str:
@@ -155,13 +156,19 @@ def _facts(result: GateResult) -> Iterator[tuple[str, str]]:
     yield "checks", outcomes_text(result.checks)
     yield "rows", counts_text(result.counts)
     if result.target:
-        yield "target", result.target + ("" if result.publication else " (nothing was published)")
+        yield "target", result.target + _what_of_the_target(result)
     if result.quarantine:
         yield "quarantine", result.quarantine
     if result.submission_id:
         yield "submission", result.submission_id
     if result.submission_id and result.is_recorded:
         yield "attempt", f"{result.attempt_id}  (invaract show {result.attempt_id[:10]})"
+
+
+def _what_of_the_target(result: GateResult) -> str:
+    if result.publication:
+        return ""
+    return " (not known yet whether it was published)" if result.state == "unknown" else " (nothing was published)"
 
 
 def _wrapped(label: str, text: str) -> list[str]:

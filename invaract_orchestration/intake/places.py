@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.errors import NotSupported, UsageError
 
 _FILE = "file://"
@@ -31,3 +32,9 @@ def table_place(name: str, *, base: Path | None, lake_root: Path) -> str:
     if not all(parts) or any(p in ("..", "") for p in parts):
         raise UsageError(f"{name!r} is no table name", hint="write catalog.schema.table, or a path with a slash in it")
     return str(lake_root.joinpath(*parts))
+
+
+def quarantine_place(contract: Contract, target: str, *, lake_root: Path) -> str:
+    """The folder of the failing rows of a contract: where it says, or else beside the folder of its target."""
+    place = contract.quarantine.location
+    return table_place(place, base=contract.base, lake_root=lake_root) if place else f"{target}__quarantine"

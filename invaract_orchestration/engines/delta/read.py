@@ -49,3 +49,14 @@ def read_columns(
         return pa.RecordBatchReader.from_stream(stream)
     except Exception as error:  # noqa: BLE001  # see open_table
         raise InputUnreadable(f"the Delta table at {location!r} cannot be read ({type(error).__name__})") from None
+
+
+def count_rows(location: str) -> tuple[int, int] | None:
+    """Version and number of rows of the table now; none when there is no table."""
+    table = open_table(location)
+    if table is None:
+        return None
+    try:
+        return table.version(), table.count()
+    except Exception as error:  # noqa: BLE001  # see open_table
+        raise InputUnreadable(f"the Delta table at {location!r} cannot be read ({type(error).__name__})") from None

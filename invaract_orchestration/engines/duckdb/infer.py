@@ -83,7 +83,7 @@ def infer_columns(path: str | Path) -> FileDraft:
 def _parquet(connection: duckdb.DuckDBPyConnection, file: ListedFile) -> FileDraft:
     with translated("reading the schema"):
         relation = connection.sql(f"SELECT * FROM read_parquet({q.paths([file.path])}, hive_partitioning=false)")
-        rows = connection.sql(f"SELECT count(*) FROM read_parquet({q.paths([file.path])})").fetchone()
+        rows = connection.execute(f"SELECT count(*) FROM read_parquet({q.paths([file.path])})").fetchone()
     columns = []
     for name, native in zip(relation.columns, relation.types, strict=True):
         type_ = field_type(native)

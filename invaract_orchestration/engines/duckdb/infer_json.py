@@ -44,7 +44,7 @@ def infer_json(connection: duckdb.DuckDBPyConnection, file: ListedFile) -> FileD
         InputUnreadable: the file is no JSON of one record a line or of one array.
     """
     for shape in ("lines", "array"):
-        options = SourceOptions(shape=shape)  # type: ignore[arg-type]
+        options = SourceOptions(shape=shape)
         batch = Batch(source=Source(format="json", options=options), files=(BatchFile(file=file),))
         lines = f"(SELECT line FROM ({json_lines(batch)}) WHERE {is_record('line')})"
         try:

@@ -1,0 +1,50 @@
+"""`invaract lint`: contracts read and judged without data."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from invaract_orchestration.cli.console import to_stdout
+from invaract_orchestration.errors import ContractError, Problem
+
+
+def lint(
+    contracts: Annotated[tuple[str, ...], Parameter(negative="", required=True, help="the contracts' files")], /, *,
+    output: Annotated[Literal["text", "json"], Parameter(help="for people or for programs")] = "text",
+) -> int:  # fmt: skip
+    """Say what is wrong with contracts, without any data."""
+    from invaract_orchestration.audit.report import json_text, plain
+    from invaract_orchestration.contract.lint import lint as find
+    from invaract_orchestration.contract.lint_finding import LintFinding
+    from invaract_orchestration.contract.load import load_contract
+
+    problems: list[Problem] = []
+    findings: list[LintFinding] = []
+    loaded = 0
+    for file in contracts:
+        try:
+            findings += find(load_contract(file))
+            loaded += 1
+        except ContractError as error:
+            problems += error.problems
+    errors = sum(f.level == "error" for f in findings)
+    code = 3 if problems else 1 if errors else 0
+    if output == "json":
+        document = {"format": 1, "exit_code": code, "problems": plain(problems), "findings": plain(findings)}
+        sys.stdout.write(json_text(document))
+        return code
+    for each in (*problems, *findings):
+        to_stdout(str(each))
+    warnings = len(findings) - errors
+    to_stdout(
+        f"{loaded} of {len(contracts)} contracts can be used; "
+        f"{_counted(len(problems) + errors, 'error')}, {_counted(warnings, 'warning')}"
+    )
+    return code
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
