@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from invaract_orchestration.contract.field_types import type_names
+from invaract_orchestration.contract.field_types import FieldType, TypeSyntaxError, parse_type, type_names
 from invaract_orchestration.contract.pydantic_messages import sentence_of
 from invaract_orchestration.contract.report import Path, Report, nearest, quoted_list, shown, suggest
 from invaract_orchestration.contract.yaml_tree import ListNode, MapNode, Node, ScalarNode
@@ -136,7 +136,7 @@ def _validated(cls: type[Model], values: dict[str, Any], failed: set[str], path:
             place = tuple(detail["loc"])
             if failed and (not place or (place[0] in failed)):
                 continue  # it follows from what is reported already
-            message, hint = sentence_of(dict(detail), type_names())
+            message, hint = sentence_of(dict(detail))
             report.add((*path, *place), message, hint=hint)
             values.pop(str(place[0]), None) if place else None
     blanks = {name: None for name, info in cls.model_fields.items() if info.is_required() and name not in values}
@@ -164,8 +164,9 @@ def _annotated(annotation: Any, node: Node, path: Path, report: Report) -> Any:
 
 def _union(annotation: Any, node: Node, path: Path, report: Report) -> Any:
     options = [a for a in get_args(annotation) if a is not type(None)]
-    if len(options) != 1:  # a field's type is written as text, whatever classes stand for it
-        return bind(str, node, path, report)
+    if len(options) != 1:  # the classes that stand for a field's type, which is written as text
+        text = bind(str, node, path, report)
+        return text if text is FAILED else _field_type(text, path, report)
     unwritten = isinstance(node, ScalarNode) and node.is_null
     if unwritten and options[0] is str:
         hint = "leave the key out, or quote the word if the text itself is meant"
@@ -212,6 +213,17 @@ def _choice(choices: tuple[Any, ...], node: ScalarNode, path: Path, report: Repo
     found = "expected " + (f"one of {quoted_list(choices)}" if len(choices) > 1 else f"'{choices[0]}'")
     report.add(path, f"{found}, found {describe(node)}", hint=f"did you mean '{like}'?" if like else None)
     return FAILED
+
+
+def _field_type(text: str, path: Path, report: Report) -> FieldType | _Failed:
+    try:
+        return parse_type(text)
+    except TypeSyntaxError as error:
+        word = text.split("<")[0].split("(")[0].strip()
+        known = type_names()
+        hint = suggest(word, known, "types") if word.lower() not in known and ":" not in str(error) else None
+        report.add(path, str(error), hint=hint)
+        return FAILED
 
 
 def _text(node: ScalarNode, path: Path, report: Report) -> str:

@@ -113,7 +113,7 @@ def _syntax_error(
 ) -> ExpressionError:  # fmt: skip
     what = "a condition" if into is exp.Condition else "a query"
     if any(t.token_type is TokenType.SEMICOLON for t in tokens):
-        return ExpressionError(f"expected {what}, found a ';'", hint=f"write one rule for each {what[2:]}")
+        return ExpressionError(f"expected one {what[2:]}, found a ';'", hint=f"write one rule for each {what[2:]}")
     if into is exp.Condition and tokens and tokens[0].token_type in _STATEMENTS:
         hint = "a query belongs to `quality.dataset_rules`"
         return ExpressionError("expected a condition over one row, found a statement", hint=hint)

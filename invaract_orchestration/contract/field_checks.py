@@ -64,8 +64,10 @@ def _check_names(fields: tuple[FieldSpec, ...], above: Path, report: Report) -> 
         path = (*above, at)
         if not report.is_sound((*path, "name")) or not isinstance(spec.name, str):
             continue
-        first = seen.setdefault(spec.name.lower(), spec.name)
-        if first is not spec.name:
+        first = seen.get(spec.name.lower())
+        if first is None:
+            seen[spec.name.lower()] = spec.name
+        else:
             how = "is there twice" if first == spec.name else f"differs from '{first}' only by letter case"
             report.add((*path, "name"), f"field {shown(spec.name)} {how}", hint="rename or remove one of them")
         _check_names(spec.fields or (), (*path, "fields"), report)

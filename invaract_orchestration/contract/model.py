@@ -320,8 +320,10 @@ class Contract(Closed):
     def with_query(self, sql: str) -> Contract:
         """The same agreement with its rows from a query; what the file says, and so the digest, stays."""
         source = self.source or Source()
-        kept = {"inputs": source.inputs, "input_fields": source.input_fields, "empty": source.empty}
-        copy = self.model_copy(update={"source": Source(format="sql", sql=sql, **kept)})
+        query = Source(
+            format="sql", sql=sql, inputs=source.inputs, input_fields=source.input_fields, empty=source.empty
+        )  # fmt: skip
+        copy = self.model_copy(update={"source": query})
         return copy.placed(self.base, self.environment, self.declared)
 
     def all_keys(self) -> tuple[Key, ...]:

@@ -38,11 +38,16 @@ def _spelled(node: exp.Expr) -> exp.Expr:
 def _named(node: exp.Anonymous) -> exp.Expr:
     name, arguments = node.name.lower(), node.expressions
     if name in ("isnull", "isnotnull") and len(arguments) == 1:
-        is_null = exp.Is(this=exp.paren(arguments[0], copy=False), expression=exp.Null())
+        is_null = exp.Is(this=_operand(arguments[0]), expression=exp.Null())
         return exp.paren(is_null if name == "isnull" else exp.Not(this=is_null), copy=False)
     if name == "weekday" and len(arguments) == 1:
         return _days_since(_MONDAY, arguments[0])
     return exp.CurrentTimestamp() if name == "now" and not arguments else node
+
+
+def _operand(node: exp.Expr) -> exp.Expr:
+    is_closed = isinstance(node, exp.Column | exp.Literal | exp.Paren) or type(node) in exp.ALL_FUNCTIONS
+    return node if is_closed else exp.paren(node, copy=False)
 
 
 def _days_since(day: str, of: exp.Expr) -> exp.Expr:

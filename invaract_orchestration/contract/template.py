@@ -99,7 +99,7 @@ def _entry(spec: FieldSpec) -> str:
 def _scalars(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_scalars(each) for each in value) + "]"
-    return str(value).lower() if isinstance(value, bool) else _text(str(value))
+    return str(value).lower() if isinstance(value, bool | int | float) else _text(str(value))
 
 
 def contract_id(text: str) -> str:
