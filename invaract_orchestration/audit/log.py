@@ -18,6 +18,9 @@ from invaract_orchestration.audit.records import (
     Waiver,
 )
 
+ROWS_DIGEST = "rows_digest"
+"""Key of the event that says for which rows a waiver can be given."""
+
 
 class AuditLog(Protocol):
     """Append-only. Every method is one transaction, and raises `AuditUnavailable` when it could not be written.
@@ -135,7 +138,8 @@ class AuditReader(Protocol):
 
 
 class WaiverLog(Protocol):
-    """Leave given to publish a candidate although a check is not kept."""
+    """Leave given to publish a candidate although a check is not kept. The digest is that of the candidate's rows
+    (`EngineSession.rows_digest`), so that it is the same when the batch is submitted again."""
 
     def grant(self, waiver: Waiver) -> None:
         """Record a waiver."""

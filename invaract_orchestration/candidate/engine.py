@@ -27,6 +27,9 @@ class EngineSession(Protocol):
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter`."""
 
+    def rows_digest(self, candidate: Candidate) -> str:
+        """A digest of the candidate's rows, whatever their order and files; it costs a scan of all columns."""
+
     def redigest(self, candidate: Candidate) -> str:
         """See `CandidateWriter`."""
 

@@ -35,6 +35,8 @@ class CheckResult:
     failed: int | None = None
     undecided: int = 0
     nulls: int | None = None
+    waiver: str | None = None
+    """The id of the waiver that lets this candidate through although the check is not kept; null when there is none."""
     is_set_aside: bool = False
     """Every failed and undecided row was moved to the quarantine, so the check holds on what is left and does not block."""
 
@@ -55,4 +57,4 @@ class CheckResult:
     @property
     def is_blocking(self) -> bool:
         """Whether this result alone keeps the batch from being published."""
-        return self.severity == "error" and self.outcome != "kept" and not self.is_set_aside
+        return self.severity == "error" and self.outcome != "kept" and not self.is_set_aside and not self.waiver

@@ -203,6 +203,7 @@ check_result = Table(
     Column("undecided", NUMBER, nullable=False),
     Column("nulls", NUMBER),
     Column("is_set_aside", Boolean, nullable=False),
+    Column("waiver", String),
     ForeignKeyConstraint(["attempt_id", "verdict"], ["verdict.attempt_id", "verdict.ordinal"]),
     Index(
         "ix_check_result_not_kept", "attempt_id", "check_id",

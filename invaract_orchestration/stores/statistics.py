@@ -55,7 +55,7 @@ def rejections_by_rule(connection: Connection, conditions: list[ColumnElement[bo
     query = (
         select(_state.contract, _result.check_id, attempts, func.coalesce(func.sum(_result.failed), 0).label("failed"))
         .join_from(models.check_result, models.attempt_state, _state.attempt_id == _result.attempt_id)
-        .where(_result.outcome != "kept", _result.severity == "error", _result.is_set_aside == false())
+        .where(_result.outcome != "kept", _result.severity == "error", _result.is_set_aside == false(), _result.waiver.is_(None))
         .where(_state.state == "rejected", is_last, *conditions)
         .group_by(_state.contract, _result.check_id)
         .order_by(attempts.desc(), _state.contract, _result.check_id)

@@ -102,7 +102,7 @@ class Writer:
         chosen = ", ".join(
             f"{rows.values[f.name]} AS {q.name(self.request.spelled.get(f.name, f.name))}" for f in contract.fields
         )
-        relation = skipping_malformed(rows.relation) if skips_malformed else rows.relation
+        relation = rows.read("skip" if skips_malformed else "refuse", False)
         return self._copy(f"SELECT {chosen} FROM {relation} WHERE {keep}")
 
     def _write_from(self, whole: Candidate, checks: tuple[RowCheck, ...]) -> Candidate:
@@ -174,10 +174,9 @@ class Writer:
             counters.append(f"count(*) FILTER (WHERE NOT ({row_condition(check, columns, types, self.request.now)}))")
             counters.append(f"count(*) FILTER (WHERE {null_condition(check, columns) or 'false'})")
         with translated("checking the candidate's rows"):
-            found = self.connection.execute(
+            (found,) = self.connection.execute(
                 f"SELECT count(*), {', '.join(counters)} FROM {files_relation(candidate)}"
-            ).fetchone()
-        assert found is not None  # an aggregate without keys gives one row
+            ).fetchall()
         total, counts = found[0], found[1:]
         if total != candidate.rows:
             raise EngineFailure("the candidate's files hold another number of rows than was written")
@@ -219,18 +218,23 @@ def redigest(candidate: Candidate) -> str:
     return candidate_digest(candidate.columns, files)
 
 
+def rows_digest(connection: duckdb.DuckDBPyConnection, candidate: Candidate) -> str:
+    """See `EngineSession.rows_digest`: sums and exclusive-ors of the rows' hashes do not depend on their order."""
+    columns = ", ".join(q.name(n) for n, _ in candidate.columns)
+    with translated("taking the digest of the candidate's rows"):
+        found = connection.execute(
+            f"SELECT count(*), sum(h::HUGEINT), bit_xor(h), sum((h >> 32)::HUGEINT * (h & 4294967295)::HUGEINT) "
+            f"FROM (SELECT hash({columns}) AS h FROM {files_relation(candidate)})"
+        ).fetchone()
+    names = [f"{n} {t}" for n, t in candidate.columns]
+    return "rows:" + hashlib.sha256(repr((names, found)).encode()).hexdigest()
+
+
 def files_relation(candidate: Candidate) -> str:
     """The candidate's rows as a relation over exactly its files."""
     if not candidate.files:
         raise EngineFailure("the candidate has no file")
     return f"read_parquet({q.paths(f.path for f in candidate.files)}, hive_partitioning=false)"
-
-
-def skipping_malformed(relation: str) -> str:
-    """The same relation without the lines that are no record; they are counted where the failing rows are kept."""
-    return relation.replace("null_padding=false", "null_padding=false, ignore_errors=true").replace(
-        "nullstr='', filename='f'", "nullstr='', ignore_errors=true, filename='f'"
-    )
 
 
 def _spelled_columns(spelled: Any, fields: Any) -> Callable[[str], str | None]:

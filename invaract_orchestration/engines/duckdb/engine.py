@@ -17,7 +17,7 @@ from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
 from invaract_orchestration.checks.schema_match import ObservedSchema
 from invaract_orchestration.contract.field_types import Struct
 from invaract_orchestration.contract.model import Contract, DatasetRule, Key
-from invaract_orchestration.engines.duckdb.candidate import Writer, redigest
+from invaract_orchestration.engines.duckdb.candidate import Writer, redigest, rows_digest
 from invaract_orchestration.engines.duckdb.measure import Measure
 from invaract_orchestration.engines.duckdb.observe import observe
 from invaract_orchestration.engines.duckdb.query_inputs import table_schemas
@@ -67,6 +67,10 @@ class DuckDBSession:
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter.materialise`."""
         return Writer(connection=self.connection, request=request).materialise()
+
+    def rows_digest(self, candidate: Candidate) -> str:
+        """See `EngineSession.rows_digest`."""
+        return rows_digest(self.connection, candidate)
 
     def redigest(self, candidate: Candidate) -> str:
         """See `CandidateWriter.redigest`."""

@@ -16,12 +16,10 @@ from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
-from invaract_orchestration.engines.duckdb.rows import Rows, column_types
+from invaract_orchestration.engines.duckdb.rows import REJECT_SCANS, REJECTS, Rows, column_types
 from invaract_orchestration.engines.duckdb.session import translated
 
 _TABLE = "invaract_failing"
-_REJECTS = "invaract_rejects"
-_SCANS = "invaract_reject_scans"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +44,7 @@ class FailingWriter:
 
     def from_source(self) -> Failing:
         """Read the source again, numbered; lines that are no record are kept too."""
-        relation = self.rows.numbered.replace("null_padding=false", f"null_padding=false, {_KEEPING}").replace(
-            "nullstr='', filename='f'", f"nullstr='', {_KEEPING}, filename='f'"
-        )
+        relation = self.rows.read("keep", True)
         broken, undecided = self._lists()
         columns = _lookup(self.rows.values)
         nulls = [(c.check, null_condition(c, columns)) for c, _ in self.conditions]
@@ -96,7 +92,7 @@ class FailingWriter:
         nulls: list[tuple[str, str]],
     ) -> None:  # fmt: skip
         failing = " OR ".join(f"({when})" for _, when, is_error in broken if is_error) or "false"
-        self.connection.execute(f"DROP TABLE IF EXISTS {_REJECTS}; DROP TABLE IF EXISTS {_SCANS}")
+        self.connection.execute(f"DROP TABLE IF EXISTS {REJECTS}; DROP TABLE IF EXISTS {REJECT_SCANS}")
         self.connection.execute("SET preserve_insertion_order = true")
         try:
             with translated("reading the failing rows"):
@@ -115,11 +111,11 @@ class FailingWriter:
             return
         counts = dict(
             self.connection.execute(
-                f"SELECT f, count(*) FROM {_skipping(self.rows.numbered)} GROUP BY f"
+                f"SELECT f, count(*) FROM {self.rows.read('skip', False)} GROUP BY f"
             ).fetchall()
         )  # fmt: skip
         before, bases = 0, []
-        for path in _reading_order(self.rows.numbered, [str(b.file.path) for b in self.request.batch.files]):
+        for path in _reading_order(self.rows.read("skip", False), [str(b.file.path) for b in self.request.batch.files]):
             bases.append((path, before))
             before += counts.get(path, 0)
         self.connection.execute("CREATE OR REPLACE TEMP TABLE invaract_bases (b_file VARCHAR, base BIGINT)")
@@ -130,23 +126,23 @@ class FailingWriter:
         """Lines that are no record join the failing rows, and the numbers of the others make room for them."""
         header = 1 if self.request.batch.source.format == "csv" else 0
         tables = {row[0] for row in self.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-        if _REJECTS not in tables:
+        if REJECTS not in tables:
             return 0
         self.connection.execute(
             f"CREATE OR REPLACE TEMP TABLE invaract_malformed AS SELECT f, m, line, "
             f"row_number() OVER (PARTITION BY f ORDER BY m) AS j FROM (SELECT s.file_path AS f, e.line - {header} AS m, "
-            f"any_value(e.csv_line) AS line FROM {_REJECTS} e JOIN {_SCANS} s USING (scan_id, file_id) GROUP BY 1, 2)"
+            f"any_value(e.csv_line) AS line FROM {REJECTS} e JOIN {REJECT_SCANS} s USING (scan_id, file_id) GROUP BY 1, 2)"
         )
         self.connection.execute(
             f"CREATE OR REPLACE TEMP TABLE {_TABLE} AS SELECT x.f, x.n + coalesce(r.j, 0) AS n, x.p, x.broken, "
             f"x.undecided, x.nulls FROM {_TABLE} x ASOF LEFT JOIN "
             "(SELECT f, m - j AS g, max(j) AS j FROM invaract_malformed GROUP BY 1, 2) r ON x.f = r.f AND x.n > r.g"
         )
-        added = self.connection.execute(
+        (added,) = self.connection.execute(
             f"INSERT INTO {_TABLE} SELECT f, m, json_object('line', line), [{q.text(MALFORMED)}], [], [] "
             "FROM invaract_malformed"
-        ).fetchone()
-        return int(added[0]) if added else 0
+        ).fetchall()
+        return int(added[0])
 
     def _keep(self, malformed: int) -> Failing:
         folder = Path(self.request.location)
@@ -162,8 +158,7 @@ class FailingWriter:
                 f"ORDER BY 1, 2) TO {q.text(str(path))} (FORMAT parquet)"
             )
         path.chmod(0o600)
-        total = self.connection.execute(f"SELECT count(*) FROM {_TABLE}").fetchone()
-        assert total is not None  # an aggregate without keys gives one row
+        (total,) = self.connection.execute(f"SELECT count(*) FROM {_TABLE}").fetchall()
         return Failing(
             kept=FailingRows(location=str(path), rows=total[0]), malformed=malformed, broken=self._counts("broken"),
             undecided=self._counts("undecided"), nulls=self._counts("nulls"),
@@ -174,15 +169,6 @@ class FailingWriter:
             f"SELECT c, count(*) FROM (SELECT unnest({column}) AS c FROM {_TABLE}) GROUP BY c"
         ).fetchall()
         return dict(rows)
-
-
-_KEEPING = f"store_rejects=true, rejects_table='{_REJECTS}', rejects_scan='{_SCANS}', rejects_limit=0"
-
-
-def _skipping(relation: str) -> str:
-    return relation.replace("null_padding=false", "null_padding=false, ignore_errors=true").replace(
-        "nullstr='', filename='f'", "nullstr='', ignore_errors=true, filename='f'"
-    )
 
 
 def _reading_order(relation: str, paths: list[str]) -> list[str]:

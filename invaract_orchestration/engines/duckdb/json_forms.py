@@ -113,14 +113,12 @@ def _is_null(j: str) -> str:
 
 def _array(j: str, element: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int) -> JsonReading:
     each = f"e{depth}"
-    inner = read_json(each, element, spec, zone, path, depth + 1)
+    inner = read_json(each, element, _element(spec, element), zone, path, depth + 1)
     items = f"from_json({j}, '[\"JSON\"]')"
     value = f"CAST(list_transform({items}, lambda {each}: {inner.value}) AS {duckdb_type(Array(element))})"
-    all_right = f"coalesce(list_bool_and(list_transform({items}, lambda {each}: {q.all_of(r for _, r in inner.rights)})), true)"
     is_array = f"json_type({j}) = 'ARRAY'"
     return JsonReading(
-        f"CASE WHEN {is_array} THEN {value} END",
-        ((path, f"{_is_null(j)} OR CASE WHEN {is_array} THEN {all_right} ELSE false END"),),
+        f"CASE WHEN {is_array} THEN {value} END", _of_each(j, is_array, items, each, path, inner.rights)
     )
 
 
@@ -128,16 +126,34 @@ def _map(j: str, key: FieldType, value: FieldType, spec: FieldSpec, zone: str, p
     each = f"e{depth}"
     plain = FieldSpec(name=spec.name, type=key)
     keys = read_text(f"{each}.key", key, plain, zone)
-    inner = read_json(f"{each}.value", value, spec, zone, path, depth + 1)
+    inner = read_json(f"{each}.value", value, _element(spec, value), zone, path, depth + 1)
     entries = f"""map_entries(from_json({j}, '"MAP(VARCHAR,JSON)"'))"""
     built = f"map_from_entries(list_transform({entries}, lambda {each}: {{'k': {keys.value}, 'v': {inner.value}}}))"
-    right = q.all_of([keys.is_right, *(r for _, r in inner.rights)])
-    all_right = f"coalesce(list_bool_and(list_transform({entries}, lambda {each}: {right})), true)"
     is_object = f"json_type({j}) = 'OBJECT' AND {has_each_key_once(j)}"
     return JsonReading(
         f"CASE WHEN {is_object} THEN CAST({built} AS {duckdb_type(Map(key, value))}) END",
-        ((path, f"{_is_null(j)} OR CASE WHEN {is_object} THEN {all_right} ELSE false END"),),
+        _of_each(j, is_object, entries, each, path, ((path, keys.is_right), *inner.rights)),
     )
+
+
+def _element(spec: FieldSpec, type_: FieldType) -> FieldSpec:
+    """What is declared of the elements: the format of the field is theirs, its fields are those of each."""
+    return spec.model_copy(update={"type": type_})
+
+
+def _of_each(
+    j: str, is_right_kind: str, items: str, each: str, path: tuple[str, ...], rights: tuple[tuple[tuple[str, ...], str], ...]
+) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """The forms of the elements become forms of the field: those of an element itself stand under its own path."""
+
+    def all_are(right: str) -> str:
+        return f"coalesce(list_bool_and(list_transform({items}, lambda {each}: {right})), true)"
+
+    own = all_are(q.all_of(r for p, r in rights if p == path))
+    below = tuple(
+        (p, f"CASE WHEN NOT coalesce({is_right_kind}, false) THEN true ELSE {all_are(r)} END") for p, r in rights if p != path
+    )
+    return ((path, f"{_is_null(j)} OR CASE WHEN {is_right_kind} THEN {own} ELSE false END"), *below)
 
 
 def _struct(

@@ -208,8 +208,7 @@ class Measure:
                 hint="on this engine a dataset query reads the table `candidate` alone",
             )
         self.connection.execute(f"CREATE OR REPLACE TEMP VIEW candidate AS SELECT * FROM {files_relation(candidate)}")
-        cursor = self.connection.execute(spark_sql.query(rule.sql, now))
-        rows = cursor.fetchmany(2)
+        rows = self.connection.execute(f"SELECT * FROM ({spark_sql.query(rule.sql, now)}) LIMIT 2").fetchall()
         if len(rows) != 1 or len(rows[0]) != 1:
             raise GateError(
                 f"dataset rule {rule.name!r}: the query must give one number, it gave "
@@ -239,10 +238,10 @@ class Measure:
         self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {_OTHER} AS SELECT * FROM {_OTHER}_rows")
 
     def _one(self, sql: str) -> tuple[Any, ...]:
-        row = self.connection.execute(sql).fetchone()
-        if row is None:
+        rows = self.connection.execute(sql).fetchall()  # to the end: an open result blocks the connection
+        if len(rows) != 1:
             raise EngineFailure("a count gave no answer")
-        return tuple(row)
+        return tuple(rows[0])
 
 
 def _spelled(target: TargetState, name: str) -> str:

@@ -47,7 +47,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, contract: Contract, file: Ba
 
 def _json(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch) -> tuple[ObservedSchema, ...]:
     """The keys of each file's records, and in how many records each is."""
-    lines = json_lines(batch).replace("nullstr=''", "nullstr='', ignore_errors=true")
+    lines = json_lines(batch, "skip")
     try:
         with translated("reading the keys of the records"):
             rows = connection.execute(
@@ -103,9 +103,10 @@ def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: datetime) -
 
 
 def _with_spark_types(connection: duckdb.DuckDBPyConnection, query: str) -> str:
-    """The query with the whole numbers of Spark: a sum of integers is a bigint there and 128 bits wide here. A sum that does
-    not fit stops the run, as it does in Spark's ANSI mode."""
+    """The query with the types of Spark: a sum of integers is a bigint there and 128 bits wide here, uuid() is a string there. A
+    sum that does not fit stops the run, as it does in Spark's ANSI mode."""
     relation = connection.sql(query)
     pairs = zip(relation.columns, relation.types, strict=True)
-    columns = [f"CAST({q.name(n)} AS BIGINT) AS {q.name(n)}" if t.id == "hugeint" else q.name(n) for n, t in pairs]
+    own = {"hugeint": "BIGINT", "uuid": "VARCHAR"}
+    columns = [f"CAST({q.name(n)} AS {own[t.id]}) AS {q.name(n)}" if t.id in own else q.name(n) for n, t in pairs]
     return f"SELECT {', '.join(columns)} FROM ({query})"

@@ -5,8 +5,9 @@ The relation's columns are named by position (v0, t0, ...), so no name of the da
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import duckdb
 
@@ -22,14 +23,25 @@ from invaract_orchestration.intake.batch import Batch, BatchFile
 _MAX_LINE = 64 * 1024 * 1024
 FRAME = "invaract_frame"
 FOLDERS = "invaract_folders"
+REJECTS = "invaract_rejects"
+REJECT_SCANS = "invaract_reject_scans"
+
+BadLines = Literal["refuse", "skip", "keep"]
+"""What a line that is no record does: it ends the reading, is left out, or is left out and kept in the table of rejects."""
+_BAD_LINES: dict[BadLines, str] = {
+    "refuse": "ignore_errors=false", "skip": "ignore_errors=true",
+    "keep": f"store_rejects=true, rejects_table='{REJECTS}', rejects_scan='{REJECT_SCANS}', rejects_limit=0",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """`relation` gives the columns `f` (file), `n` (row number, when numbered), `p` (the original as JSON), v0.. and t0..."""
+    """`read` gives a relation with the columns `f` (file), `n` (row number, when numbered), `p` (the original as JSON), v0.. and
+    t0...
+    """
 
-    relation: str
-    numbered: str
+    read: Callable[[BadLines, bool], str]
+    """The relation, by what a bad line does and whether rows are numbered."""
     values: dict[str, str]
     """Field name to the column that holds its typed value."""
     rights: tuple[tuple[str, str, str], ...]
@@ -59,23 +71,31 @@ def _csv(contract: Contract, batch: Batch) -> Rows:
     for file in batch.files:
         groups.setdefault((file.names, file.feeds), []).append(file)
     folders = _folder_names(contract, batch)
-    parts = []
-    for (names, feeds), files in groups.items():
-        raw = [
-            f"c{feeds.index(f.name)}" if f.name in feeds else _folder_value(f.name, folders) for f in fields
-        ]  # a column that is absent is null
-        payload = ", ".join(f"{q.text(n)}, c{j}" for j, n in enumerate(names))
-        reader = read_csv([str(b.file.path) for b in files], len(names), batch.source.options)
-        rows = f"SELECT {reader[0]}, f FROM {reader[1]}"
-        columns = ", ".join(f"{r} AS r{i}" for i, r in enumerate(raw))
-        parts.append(f"SELECT f, {columns}, json_object({payload}) AS p FROM ({rows})" + _folder_join(folders))
+
+    def source(bad: BadLines) -> str:
+        parts = []
+        for (names, feeds), files in groups.items():
+            raw = [
+                f"c{feeds.index(f.name)}" if f.name in feeds else _folder_value(f.name, folders) for f in fields
+            ]  # a column that is absent is null
+            payload = ", ".join(f"{q.text(n)}, c{j}" for j, n in enumerate(names))
+            reader = read_csv([str(b.file.path) for b in files], len(names), batch.source.options, bad)
+            rows = f"SELECT {reader[0]}, f FROM {reader[1]}"
+            columns = ", ".join(f"{r} AS r{i}" for i, r in enumerate(raw))
+            parts.append(f"SELECT f, {columns}, json_object({payload}) AS p FROM ({rows})" + _folder_join(folders))
+        return " UNION ALL ".join(parts)
+
     readings = [read_text(f"r{i}", f.type, f, contract.timezone) for i, f in enumerate(fields)]
     values = ", ".join(f"{r.value} AS v{i}" for i, r in enumerate(readings))
     rights = ", ".join(f"(r{i} IS NULL OR coalesce({r.is_right}, false)) AS t{i}" for i, r in enumerate(readings))
-    source = " UNION ALL ".join(parts)
+
+    def read(bad: BadLines, is_numbered: bool) -> str:
+        if not is_numbered:
+            return f"(SELECT f, p, {values}, {rights} FROM ({source(bad)}))"
+        return f"(SELECT f, p, n, {values}, {rights} FROM (SELECT *, row_number() OVER () AS n FROM ({source(bad)})))"
+
     return Rows(
-        relation=f"(SELECT f, p, {values}, {rights} FROM ({source}))",
-        numbered=f"(SELECT f, p, n, {values}, {rights} FROM (SELECT *, row_number() OVER () AS n FROM ({source})))",
+        read=read,
         values={f.name: f"v{i}" for i, f in enumerate(fields)},
         rights=tuple((f"{f.name}|type", f.name, f"t{i}") for i, f in enumerate(fields) if readings[i].is_right != "true"),
         structure=(),
@@ -83,7 +103,7 @@ def _csv(contract: Contract, batch: Batch) -> Rows:
     )
 
 
-def read_csv(paths: Sequence[str], width: int, options: SourceOptions) -> tuple[str, str]:
+def read_csv(paths: Sequence[str], width: int, options: SourceOptions, bad: BadLines = "refuse") -> tuple[str, str]:
     """(columns, table function) that read delimited files strictly as text; lines of another width are refused."""
     read = width + 1 if options.trailing_delimiter == "accept" else width
     names = "{" + ", ".join(f"'c{i}': 'VARCHAR'" for i in range(read)) + "}"
@@ -92,7 +112,7 @@ def read_csv(paths: Sequence[str], width: int, options: SourceOptions) -> tuple[
         f"{q.paths(paths)}, auto_detect=false, header=true, delim={q.text(options.delimiter)}, "
         f"quote={q.text(options.quote)}, escape={q.text(options.escape)}, columns={names}, encoding='{encoding}', "
         f"nullstr={q.texts(options.null_values or ('',))}, allow_quoted_nulls=false, strict_mode=true, "
-        f"null_padding=false, filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}"
+        f"null_padding=false, {_BAD_LINES[bad]}, filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}"
     )
     return ", ".join(f"c{i}" for i in range(width)), f"read_csv({arguments})"
 
@@ -101,7 +121,6 @@ def _json(contract: Contract, batch: Batch) -> Rows:
     fields = contract.fields
     folders = _folder_names(contract, batch)
     from_folders = [f for f in fields if f.name in folders]
-    lines = json_lines(batch)
     readings = []
     for i, spec in enumerate(fields):
         if spec in from_folders:
@@ -118,8 +137,9 @@ def _json(contract: Contract, batch: Batch) -> Rows:
     exact = json_forms.exact_line("line")
     names = [f.name for f in fields]
 
-    def built(source: str, number: str) -> str:
-        parsed = f"SELECT * , coalesce({json_forms.is_record('line')}, false) AS s0 FROM ({source})"
+    def read(bad: BadLines, is_numbered: bool) -> str:
+        number = ", n" if is_numbered else ""
+        parsed = f"SELECT *, coalesce({json_forms.is_record('line')}, false) AS s0 FROM ({json_lines(batch, bad, is_numbered)})"
         keyed = f"SELECT *, (NOT s0 OR {json_forms.has_each_key_once('CASE WHEN s0 THEN line END')}) AS s1 FROM ({parsed})"
         opened = (
             f"SELECT *, {json_forms.members(f'CASE WHEN s0 THEN {exact} END', names)} AS o{raw} FROM ({keyed})"
@@ -128,8 +148,7 @@ def _json(contract: Contract, batch: Batch) -> Rows:
         return f"(SELECT f, CASE WHEN s0 THEN line ELSE to_json(line) END AS p{number}, s0, s1, {values}, {oks} FROM ({opened}))"
 
     return Rows(
-        relation=built(lines, ""),
-        numbered=built(f"SELECT *, row_number() OVER () AS n FROM ({lines})", ", n"),
+        read=read,
         values={f.name: f"v{i}" for i, f in enumerate(fields)},
         rights=tuple((".".join(path) + "|type", path[0], f"t{k}") for k, (path, _) in enumerate(flat)),
         structure=((MALFORMED, "s0"), (DUPLICATE_KEY, "s1")),
@@ -137,17 +156,21 @@ def _json(contract: Contract, batch: Batch) -> Rows:
     )
 
 
-def json_lines(batch: Batch) -> str:
-    """A query for the records of JSON files as text: `line` and `f`; blank lines are no records."""
+def json_lines(batch: Batch, bad: BadLines = "refuse", is_numbered: bool = False) -> str:
+    """A query for the records of JSON files as text: `line` and `f`, and with numbers `n`. Blank lines are no records, but they
+    count as lines.
+    """
     paths = q.paths(b.file.path for b in batch.files)
+    number = ", row_number() OVER () AS n" if is_numbered else ""
     if batch.source.options.shape == "array":
         return (
-            f"SELECT CAST(json AS VARCHAR) AS line, filename AS f FROM read_json_objects({paths}, format='array', "
+            f"SELECT CAST(json AS VARCHAR) AS line, filename AS f{number} FROM read_json_objects({paths}, format='array', "
             f"filename=true, hive_partitioning=false, maximum_object_size={_MAX_LINE})"
         )
     return (
-        f"SELECT line, f FROM read_csv({paths}, auto_detect=false, header=false, delim='\\x00', quote='', escape='', "
-        f"columns={{'line': 'VARCHAR'}}, nullstr='', filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}) "
+        f"SELECT * FROM (SELECT line, f{number} FROM read_csv({paths}, auto_detect=false, header=false, delim='\\x00', quote='', "
+        f"escape='', columns={{'line': 'VARCHAR'}}, nullstr='', {_BAD_LINES[bad]}, filename='f', hive_partitioning=false, "
+        f"max_line_size={_MAX_LINE})) "
         "WHERE trim(line, ' \t\r') <> ''"
     )
 
@@ -188,8 +211,7 @@ def _typed(contract: Contract, batch: Batch) -> Rows:
     oks = "".join(", " + right for _, _, right in rights)
     relation = f"(SELECT f, json_object({packed}) AS p, n, {', '.join(casts)}{oks} FROM ({chosen}))"
     return Rows(
-        relation=relation,
-        numbered=relation,
+        read=lambda _bad, _is_numbered: relation,
         values={f.name: f"v{i}" for i, f in enumerate(fields)},
         rights=tuple((check, name, right.rpartition(" AS ")[2]) for check, name, right in rights),
         structure=(),

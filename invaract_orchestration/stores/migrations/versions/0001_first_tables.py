@@ -152,7 +152,7 @@ def _verdicts() -> None:
             "stage": sa.String(), "outcome": sa.String(), "severity": sa.String(), "expected": sa.Text(),
             "found": sa.Text(), "evidence": sa.String(), "hint": [sa.Text()], "place": [sa.Text()],
             "origin": sa.String(), "rows": [NUMBER], "failed": [NUMBER], "undecided": NUMBER, "nulls": [NUMBER],
-            "is_set_aside": sa.Boolean(),
+            "is_set_aside": sa.Boolean(), "waiver": [sa.String()],
         },
         ("attempt_id", "verdict", "ordinal"),
         _reference("check_result", "verdict", "attempt_id", "verdict", to=("attempt_id", "ordinal")),
