@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dagster as dg
 
 from dagster_defs.metadata import (
-    attempt_metadata, candidate_metadata, check_metadata, found_text, outcome_of, published_metadata,
+    attempt_metadata,
+    candidate_metadata,
+    check_metadata,
+    found_text,
+    outcome_of,
+    published_metadata,
 )  # fmt: skip
 from dagster_defs.names import check_name
+from invaract_orchestration.audit.log import AttemptView
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.checks.catalogue import DeclaredCheck, declared_checks, results_by_check
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.verdict.verdict import Bound, Verdict
 
-Event = dg.MaterializeResult[None] | dg.AssetCheckResult
+_DATA_VERSION = "dagster/data_version"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +34,13 @@ class Story:
     candidate: dg.AssetKey
     published: dg.AssetKey
     result: GateResult
+    partition: str | None
     page: str | None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the gate came to a verdict or a refusal; what could not be judged may be tried again."""
+        return self.result.state in ("published", "no_op", "rejected")
 
     @property
     def digest(self) -> str | None:
@@ -36,39 +49,29 @@ class Story:
         return verdict.bound.candidate_digest if verdict and verdict.bound else None
 
     @property
-    def declared(self) -> tuple[DeclaredCheck, ...]:
-        """The contract's checks."""
-        return declared_checks(self.contract)
-
-    @property
     def answers(self) -> dict[str, tuple[CheckResult, ...]]:
         """The results under the contract's checks."""
         return results_by_check(self.contract, self.result.checks)
 
     def candidate_event(self) -> dg.MaterializeResult[None] | None:
-        """That rows were offered; nothing when none were written by this attempt."""
+        """That rows were offered; nothing when none came to a verdict."""
         if self.digest is None:
             return None
         return dg.MaterializeResult(
             asset_key=self.candidate, data_version=dg.DataVersion(self.digest),
-            metadata=candidate_metadata(self.contract, self.result, self.answers, self.declared, self.page),
+            metadata=candidate_metadata(self.contract, self.result, self.answers, self.page),
         )  # fmt: skip
 
     def check_events(self) -> Iterator[dg.AssetCheckResult]:
         """Every check, also the ones that were not judged: those never count as passed."""
-        for rule in self.declared:
-            results = self.answers[rule.check]
+        answers = self.answers
+        for rule in declared_checks(self.contract):
+            results = answers[rule.check]
             yield dg.AssetCheckResult(
-                asset_key=self.candidate, check_name=check_name(rule.check), passed=self.is_passed(rule, results),
-                severity=severity_of(results), description=describe(rule, results),
+                asset_key=self.candidate, check_name=check_name(rule.check), passed=self._is_passed(rule, results),
+                severity=_severity_of(results), description=_describe(rule, results),
                 metadata=check_metadata(rule, results, self.page),
             )  # fmt: skip
-
-    def is_passed(self, rule: DeclaredCheck, results: Sequence[CheckResult]) -> bool:
-        """Whether a check holds; one without a result only where the gate says that there was nothing to ask."""
-        if not results:
-            return rule.is_implied and self.result.verdict is not None and self.result.verdict.passed
-        return all(r.outcome == "kept" for r in results)
 
     def published_event(self) -> dg.MaterializeResult[None] | None:
         """That rows were made visible; nothing unless they were."""
@@ -79,21 +82,83 @@ class Story:
             metadata=published_metadata(self.contract, self.result, self.page, self.candidate),
         )  # fmt: skip
 
+    def logged_events(self, *, is_known: bool) -> Iterator[dg.AssetMaterialization | dg.AssetCheckEvaluation]:
+        """The same events for one partition of a run over several."""
+        if not self.is_judged:
+            return
+        offered, visible = self.candidate_event(), self.published_event()
+        if offered is not None and not is_known:
+            yield self._logged(offered)
+        for check in self.check_events():
+            yield dg.AssetCheckEvaluation(
+                asset_key=self.candidate, check_name=check.check_name or "", passed=check.passed, metadata=check.metadata,
+                severity=check.severity, description=check.description, partition=self.partition,
+            )  # fmt: skip
+        if visible is not None and not is_known:
+            yield self._logged(visible)
+
+    def check_outputs(self) -> Iterator[dg.Output[None]]:
+        """What the op still owes Dagster for checks that were logged by partition."""
+        for rule in declared_checks(self.contract):
+            spec = dg.AssetCheckSpec(check_name(rule.check), asset=self.candidate)
+            yield dg.Output(None, output_name=spec.get_python_identifier())
+
     def failure(self) -> dg.Failure | None:
         """Why the step fails: a rejected batch is not tried again, an attempt that could not judge may be."""
         result = self.result
         if result.state in ("published", "no_op"):
             return None
-        text = f"{result.contract}: {result.state}: {result.message}" + (f"\nHint: {result.hint}" if result.hint else "")
-        metadata = {**attempt_metadata(result, self.page), "invaract/code": result.code or "none"}
+        where = f"{result.contract} ({self.partition})" if self.partition is not None else result.contract
+        text = f"{where}: {result.state}: {result.message}" + (f"\nHint: {result.hint}" if result.hint else "")
+        metadata = {
+            **attempt_metadata(result, self.page), "invaract/code": result.code or "none",
+            "invaract/asset": self.published, "invaract/contract": result.contract,
+            **({"invaract/partition": self.partition} if self.partition is not None else {}),
+            **({"invaract/reasons": list(result.verdict.reasons[:50])} if result.verdict else {}),
+        }  # fmt: skip
         return dg.Failure(description=text, metadata=metadata, allow_retries=result.state != "rejected")
 
+    def _logged(self, event: dg.MaterializeResult[None]) -> dg.AssetMaterialization:
+        assert event.asset_key is not None  # both events name theirs
+        tags = {_DATA_VERSION: event.data_version.value} if event.data_version else None
+        return dg.AssetMaterialization(
+            asset_key=event.asset_key, partition=self.partition, metadata=event.metadata, tags=tags
+        )
 
-def severity_of(results: Sequence[CheckResult]) -> dg.AssetCheckSeverity:
+    def _is_passed(self, rule: DeclaredCheck, results: Sequence[CheckResult]) -> bool:
+        """Whether a check holds; one without a result only where the gate says that there was nothing to ask."""
+        if not results:
+            return rule.is_implied and self.result.verdict is not None and self.result.verdict.passed
+        return all(r.outcome == "kept" for r in results)
+
+
+def failure_of(failures: Sequence[dg.Failure]) -> dg.Failure:
+    """One failure for several partitions; tried again when any of them may be, as published ones are not published twice."""
+    return dg.Failure(
+        description="\n".join(str(f.description) for f in failures), metadata=failures[0].metadata,
+        allow_retries=any(f.allow_retries for f in failures),
+    )  # fmt: skip
+
+
+def as_published_before(result: GateResult, view: AttemptView | None) -> GateResult:
+    """The result of a retry with what the audit holds of the attempt that published; unchanged when that is lost."""
+    record = view.verdict if view else None
+    if record is None:
+        return result
+    bound = None if record.candidate_digest is None else Bound(
+        contract_digest=record.contract_digest, candidate_digest=record.candidate_digest,
+        schema_digest=record.schema_digest or "", target_version=record.target_version, engine=record.engine,
+    )  # fmt: skip
+    verdict = Verdict(passed=record.passed, results=record.results, reasons=record.reasons, bound=bound)
+    counts = view.outcome.counts if view and view.outcome else record.counts
+    return replace(result, checks=record.results, verdict=verdict, counts=counts)
+
+
+def _severity_of(results: Sequence[CheckResult]) -> dg.AssetCheckSeverity:
     """ERROR where the gate says that a result blocks; WARN for everything else that is not kept."""
     return dg.AssetCheckSeverity.ERROR if any(r.is_blocking for r in results) else dg.AssetCheckSeverity.WARN
 
 
-def describe(rule: DeclaredCheck, results: Sequence[CheckResult]) -> str:
+def _describe(rule: DeclaredCheck, results: Sequence[CheckResult]) -> str:
     """`broken: 3 rows of 100 failed`."""
     return f"{outcome_of(rule, results)}: {found_text(results)}" if results else outcome_of(rule, results)

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from invaract_orchestration.audit.result import GateResult
-from invaract_orchestration.checks.catalogue import DeclaredCheck
+from invaract_orchestration.checks.catalogue import DeclaredCheck, declared_checks
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.contract.model import Contract
 
@@ -30,9 +30,8 @@ def attempt_metadata(result: GateResult, page: str | None) -> Metadata:
 
 
 def candidate_metadata(
-    contract: Contract, result: GateResult, answers: Mapping[str, tuple[CheckResult, ...]],
-    declared: Sequence[DeclaredCheck], page: str | None,
-) -> Metadata:  # fmt: skip
+    contract: Contract, result: GateResult, answers: Mapping[str, tuple[CheckResult, ...]], page: str | None
+) -> Metadata:
     """What was offered: rows, where they went, failing rows of each check as numbers, and every outcome as a table."""
     counts = result.counts
     digest = result.verdict.bound.candidate_digest if result.verdict and result.verdict.bound else None
@@ -43,7 +42,7 @@ def candidate_metadata(
         **{f"invaract/failed/{check}": sum(r.failed or 0 for r in results)
            for check, results in list(answers.items())[:_MOST_ROWS] if any(r.rows is not None for r in results)},
         "invaract/candidate_digest": digest,
-        "invaract/outcomes": outcome_table(answers, declared),
+        "invaract/outcomes": outcome_table(answers, declared_checks(contract)),
         "invaract/reasons": ", ".join(result.verdict.reasons[:20]) if result.verdict and result.verdict.reasons else "none",
         "invaract/contract_version": contract.version,
     }  # fmt: skip

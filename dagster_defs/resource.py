@@ -9,6 +9,7 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
+from invaract_orchestration.audit.log import AttemptView
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.contract.environments import apply_environment
 from invaract_orchestration.contract.model import Contract
@@ -37,14 +38,22 @@ class ContractGateResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         from invaract_orchestration.wiring import open_gate  # engines load when a run needs them, not with the definitions
 
         with open_gate(self.settings(), tell=tell) as gate:
-            return gate.run(self.placed(contract), environment=self.environment, **call)
+            return gate.run(contract, environment=self.environment, **call)
 
     def check(self, contract: Contract, *, tell: Callable[[str], None] = lambda _: None, **call: Any) -> GateResult:
         """Every step but publishing; see `Gate.check`."""
         from invaract_orchestration.wiring import open_gate  # see run
 
         with open_gate(self.settings(), tell=tell) as gate:
-            return gate.check(self.placed(contract), environment=self.environment, **call)
+            return gate.check(contract, environment=self.environment, **call)
+
+    def attempt(self, attempt_id: str) -> AttemptView | None:
+        """What the audit holds of an attempt; null when it holds nothing."""
+        from invaract_orchestration.wiring import open_audit  # see run
+
+        with open_audit(self.settings(), read_only=True) as audit:
+            found: AttemptView | None = audit.attempt(attempt_id)
+        return found
 
     def audit_page(self, attempt_id: str) -> str | None:
         """The address of an attempt's page, null when no audit pages are set up."""

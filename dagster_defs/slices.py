@@ -13,6 +13,9 @@ from invaract_orchestration.intake.parameters import placeholders
 Parameters = Mapping[str, str] | Callable[[str], Mapping[str, str]]
 """Texts by name, in which `{partition}` and the names of dimensions are filled in; or a function of the partition's key."""
 
+PARTITION = "partition"
+"""The parameter that names the partition of rows whose contract has no place for it."""
+
 
 def wanted_parameters(contract: Contract) -> tuple[str, ...]:
     """The names in braces of a contract, each once."""
@@ -25,25 +28,33 @@ def wanted_parameters(contract: Contract) -> tuple[str, ...]:
 def parameters_of(contract: Contract, partition: str | None, given: Parameters | None) -> dict[str, str]:
     """The parameters of one partition.
 
-    A key of several dimensions gives each by its name; a plain key fills the contract's only placeholder.
+    A key of several dimensions gives each by its name; a plain key fills the contract's only placeholder. Empty when the
+    contract has none.
 
     Raises:
         UsageError: the names do not fit together.
     """
     if callable(given):
         return dict(given(partition or ""))
-    dimensions = _dimensions(partition)
+    known = _dimensions(partition)
     if given is not None:
-        return {name: _filled(text, dimensions) for name, text in given.items()}
+        return {name: _filled(text, known) for name, text in given.items()}
     wanted = wanted_parameters(contract)
-    if set(wanted) <= set(dimensions):
-        return {name: dimensions[name] for name in wanted}
-    if len(wanted) == 1 and partition is not None and not isinstance(partition, dg.MultiPartitionKey):
+    if set(wanted) <= set(known):
+        return {name: known[name] for name in wanted}
+    if len(wanted) == 1 and partition is not None and len(known) == 1:
         return {wanted[0]: partition}
     raise UsageError(
         f"contract {contract.contract} needs the parameters {', '.join(wanted)}, and the asset's partitions do not name them",
         hint="name the dimensions like the placeholders, or say parameters={...} with {partition} in the texts",
     )
+
+
+def is_told_apart(partition: str | None, parameters: Mapping[str, str]) -> bool:
+    """Whether the parameters alone tell this partition from every other one of its asset."""
+    if isinstance(partition, dg.MultiPartitionKey):
+        return set(partition.keys_by_dimension) <= set(parameters)
+    return partition is None or bool(parameters)
 
 
 def check_fits(contract: Contract, partitions: dg.PartitionsDefinition[str] | None, given: Parameters | None) -> None:
@@ -52,7 +63,7 @@ def check_fits(contract: Contract, partitions: dg.PartitionsDefinition[str] | No
     if not wanted or given is not None:
         return
     if isinstance(partitions, dg.MultiPartitionsDefinition):
-        missing = set(wanted) - set(partitions.partition_dimension_names)
+        missing = set(wanted) - {PARTITION, *partitions.partition_dimension_names}
     else:
         missing = set(wanted) if partitions is None or len(wanted) > 1 else set()
     if missing:
@@ -66,7 +77,7 @@ def _dimensions(partition: str | None) -> dict[str, str]:
     if partition is None:
         return {}
     named = dict(partition.keys_by_dimension) if isinstance(partition, dg.MultiPartitionKey) else {}
-    return {"partition": str(partition), **named}
+    return {PARTITION: str(partition), **named}
 
 
 def _filled(text: str, dimensions: Mapping[str, str]) -> str:

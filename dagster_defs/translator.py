@@ -41,7 +41,7 @@ class ContractTranslator:
         published = self.get_asset_spec(contract).key
         return dg.AssetSpec(
             key=candidate_key(published),
-            description=f"What was offered for {contract.contract}: checked here, published only when every blocking check is kept.",
+            description=f"What was offered for {contract.contract}; published only when every blocking check is kept.",
             code_version=code_version(contract),
             owners=owners_of(contract),
             kinds={"parquet"},

@@ -64,7 +64,8 @@ def test_contract_asset_bad_month_blocks_and_leaves_the_target(project: Path) ->
     assert not result.success
     assert rows(project) == [1, 2]
     assert DeltaTable(project / "lake/orders").version() == before
-    failed = {c.check_name for c in result.get_asset_check_evaluations() if not c.passed and c.severity == dg.AssetCheckSeverity.ERROR}
+    checks = result.get_asset_check_evaluations()
+    failed = {c.check_name for c in checks if not c.passed and c.severity == dg.AssetCheckSeverity.ERROR}
     assert failed == {"amount__min", "id__unique"}
     assert {e.asset_key.to_user_string() for e in result.get_asset_materialization_events()} == {"orders_candidate"}
 
@@ -72,5 +73,5 @@ def test_contract_asset_bad_month_blocks_and_leaves_the_target(project: Path) ->
 def test_contract_asset_published_alone_is_refused(project: Path) -> None:
     with pytest.raises(dg.DagsterInvalidDefinitionError) as refused:
         materialize(project, "2013-01", selection=["orders"])
-    assert "AssetsDefinition is not subsettable" in str(refused.value.__cause__) or "can_subset" in str(refused.value.__cause__)
+    assert isinstance(refused.value.__cause__, dg.DagsterInvalidSubsetError)
     assert not (project / "lake/orders").exists()

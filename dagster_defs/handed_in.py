@@ -1,0 +1,140 @@
+"""What a producer returned, as a batch for the gate.
+
+Rows become a Parquet file in a restricted folder for the time of the run, so that they have what every batch has: a digest of
+their content. The same rows again are the same submission, and a correction is told from a retry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dagster_defs.slices import PARTITION, Parameters, is_told_apart, parameters_of
+from invaract_orchestration.contract.model import Contract, Source
+from invaract_orchestration.errors import EngineFailure, NotSupported, UsageError
+from invaract_orchestration.intake.parameters import UnsafeName, fill, placeholders
+from invaract_orchestration.intake.query_tables import tables_read
+
+_FOLDER = Path("_invaract") / "handed_in"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """What the rows are for: one partition of one asset (`partition` is null for an asset without)."""
+
+    asset: str
+    partition: str | None
+    parameters: Parameters | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A batch as the gate takes it: the contract, perhaps over another source, and what to call the gate with."""
+
+    contract: Contract
+    call: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def offered(contract: Contract, rows: Any, slot: Slot, lake_root: Path) -> Iterator[Offer]:
+    """The batch that a producer's result stands for; nothing returned means the contract's own source.
+
+    Raises:
+        UsageError: the result is nothing that holds rows, or the partitions do not fit the contract.
+        NotSupported: the result is known and not possible here.
+    """
+    if rows is None:
+        yield _own_source(contract, slot)
+    elif isinstance(rows, str):
+        yield _query(contract, rows, slot)
+    else:
+        folder = lake_root / _FOLDER / uuid.uuid4().hex
+        try:
+            yield _written(contract, rows, slot, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _own_source(contract: Contract, slot: Slot) -> Offer:
+    parameters = parameters_of(contract, slot.partition, slot.parameters)
+    if not is_told_apart(slot.partition, parameters):
+        raise UsageError(
+            f"{slot.asset} has partitions, and the contract's source and target are the same for all of them",
+            hint="put the partition into the contract, such as source.location: in/{day}.csv",
+        )
+    return Offer(contract=contract, call={"parameters": parameters})
+
+
+def _query(contract: Contract, sql: str, slot: Slot) -> Offer:
+    parameters = parameters_of(contract.with_query(sql), slot.partition, slot.parameters)
+    if not is_told_apart(slot.partition, parameters):
+        sql, parameters = f"{sql}\n/* {{{PARTITION}}} */", {**parameters, PARTITION: str(slot.partition)}
+    call: dict[str, Any] = {"transform": sql, "parameters": parameters}
+    if not tables_read(fill(sql, parameters)):
+        digest = hashlib.sha256("\n".join([slot.asset, str(slot.partition), sql]).encode()).hexdigest()
+        call["submission_id"] = f"q-{digest[:24]}"
+    return Offer(contract=contract, call=call)
+
+
+def _written(contract: Contract, rows: Any, slot: Slot, folder: Path) -> Offer:
+    source = contract.source or Source()
+    used = placeholders(source.location or "")
+    parameters = parameters_of(contract, slot.partition, slot.parameters)
+    if not is_told_apart(slot.partition, parameters):
+        used, parameters = (*used, PARTITION), {**parameters, PARTITION: str(slot.partition)}
+    location = str(folder / "-".join(["rows", *(f"{{{name}}}" for name in used)])) + ".parquet"
+    try:
+        path = Path(fill(location, parameters))
+    except UnsafeName:
+        path = None  # the gate refuses it with its own words, and puts it on record
+    if path is not None:
+        _write(rows, path)
+    changed: dict[str, Any] = {"format": "parquet", "location": location, "sql": None, "inputs": {}, "after": "keep"}
+    offer = contract.model_copy(update={"source": source.model_copy(update=changed)})
+    return Offer(
+        contract=offer.placed(contract.base, contract.environment, contract.declared), call={"parameters": parameters}
+    )
+
+
+def _write(rows: Any, path: Path) -> None:
+    import pyarrow as pa  # nothing heavy is loaded with the definitions
+    import pyarrow.parquet as pq
+
+    path.parent.mkdir(parents=True, mode=0o700)
+    stream = _stream(rows)
+    try:
+        reader = pa.RecordBatchReader.from_stream(stream)
+        with pq.ParquetWriter(path, reader.schema, coerce_timestamps="us") as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        # the library's own message may hold values
+        raise EngineFailure(
+            f"the rows that were returned could not be written down: {type(error).__name__}",
+            hint="cast columns of mixed types, and times finer than a microsecond, before returning them",
+        ) from None
+
+
+def _stream(rows: Any) -> Any:
+    """Anything that gives Arrow record batches; a lazy frame is computed here, once."""
+    library = type(rows).__module__.partition(".")[0]
+    if library == "pyspark":
+        raise NotSupported("a Spark DataFrame needs the Spark engine", hint="return its rows with .toArrow()")
+    if library == "pandas" and hasattr(rows, "columns"):
+        import pyarrow as pa  # see _write
+
+        return pa.Table.from_pandas(rows, preserve_index=False)
+    if library == "polars" and hasattr(rows, "collect"):
+        return rows.collect()
+    if hasattr(rows, "__arrow_c_stream__"):
+        return rows
+    raise UsageError(
+        f"a producer returned {library}.{type(rows).__qualname__}, which holds no rows",
+        hint="return a DataFrame (pandas, polars, pyarrow), a DuckDB relation, SQL text, or nothing",
+    )

@@ -1,0 +1,153 @@
+"""What happens when a gated asset is materialised: the producer runs, the gate judges and publishes, Dagster is told."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import dagster as dg
+
+from dagster_defs.events import Story, as_published_before, failure_of
+from dagster_defs.handed_in import Slot, offered
+from dagster_defs.resource import ContractGateResource
+from dagster_defs.slices import Parameters
+from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.errors import ContractError, InvaractError, UsageError
+
+Producer = Callable[..., Any]
+
+_ALREADY_DONE = "publish.already_done"
+_KNOWN_LIMIT = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gated:
+    """One gated table, as its op knows it."""
+
+    contract: Contract
+    candidate: dg.AssetKey
+    published: dg.AssetKey
+    parameters: Parameters | None
+    resource_key: str
+
+
+def build_op(gated: Gated, producer: Producer) -> Callable[..., Iterator[Any]]:
+    """The op's function: what the producer asks for (inputs, resources, config) is asked for as it is written there."""
+    own = inspect.signature(producer, eval_str=True).parameters
+    takes_context, takes_resource = "context" in own, gated.resource_key in own
+
+    @functools.wraps(producer)
+    def run(context: dg.AssetExecutionContext, **arguments: Any) -> Iterator[Any]:
+        resource = arguments[gated.resource_key] if takes_resource else arguments.pop(gated.resource_key)
+        rows = producer(context, **arguments) if takes_context else producer(**arguments)
+        yield from _Run(gated, context, resource).events(rows)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    asked = [
+        inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=dg.AssetExecutionContext),
+        *(p.replace(kind=keyword) for name, p in own.items() if name not in ("context", gated.resource_key)),
+        inspect.Parameter(gated.resource_key, keyword, annotation=ContractGateResource),
+    ]
+    run.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in asked if p.annotation is not inspect.Parameter.empty}
+    return run
+
+
+class _Run:
+    """One execution of the op: one attempt at the gate for each partition of it."""
+
+    def __init__(self, gated: Gated, context: dg.AssetExecutionContext, resource: ContractGateResource) -> None:
+        self.gated, self.context, self.resource = gated, context, resource
+
+    def events(self, rows: Any) -> Iterator[Any]:
+        context = self.context
+        if not context.has_partition_key and context.has_partition_key_range:
+            yield from self._range(rows, context.partition_keys)
+            return
+        story = self._story(rows, context.partition_key if context.has_partition_key else None)
+        failure = story.failure()
+        if failure is not None and not story.is_judged:
+            raise failure
+        if not self._is_known(story):
+            yield from filter(None, [story.candidate_event()])
+        yield from story.check_events()
+        if failure is not None:
+            raise failure
+        if self._is_known(story):
+            context.log.info(f"{story.result.message}: consumers have been told of it, so nothing new is reported")
+            return
+        yield from filter(None, [story.published_event()])
+
+    def _range(self, rows: Any, partitions: list[str]) -> Iterator[Any]:
+        """A run over several partitions: each goes through the gate and is reported under its own key."""
+        stories = []
+        for partition in partitions:
+            story = self._story(_rows_of(rows, partition), partition)
+            stories.append(story)
+            for event in story.logged_events(is_known=self._is_known(story)):
+                self.context.log_event(event)
+        failures = [failure for story in stories if (failure := story.failure()) is not None]
+        yield from stories[0].check_outputs()
+        if failures:
+            raise failure_of(failures)
+
+    def _story(self, rows: Any, partition: str | None) -> Story:
+        gated, resource, context = self.gated, self.resource, self.context
+        slot = Slot(asset=gated.published.to_user_string(), partition=partition, parameters=gated.parameters)
+        try:
+            placed = resource.placed(gated.contract)
+            with offered(placed, rows, slot, resource.settings().lake_root) as offer:
+                result = resource.run(
+                    offer.contract, tell=context.log.info, context=run_context(context, slot), **offer.call
+                )
+        except InvaractError as error:
+            is_misuse = isinstance(error, UsageError | ContractError)
+            raise dg.Failure(
+                description=str(error), metadata={"invaract/code": error.code}, allow_retries=not is_misuse
+            ) from None
+        if result.code == _ALREADY_DONE and result.publication is not None:
+            result = as_published_before(result, resource.attempt(result.publication.attempt_id))
+        return Story(
+            contract=placed, candidate=gated.candidate, published=gated.published, result=result, partition=partition,
+            page=resource.audit_page(result.attempt_id),
+        )  # fmt: skip
+
+    def _is_known(self, story: Story) -> bool:
+        """Whether this very publication was reported before: then a rerun tells consumers nothing new."""
+        if story.result.code != _ALREADY_DONE:
+            return False
+        wanted = dg.AssetRecordsFilter(
+            asset_key=self.gated.published, asset_partitions=[story.partition] if story.partition is not None else None
+        )
+        records = self.context.instance.fetch_materializations(wanted, limit=_KNOWN_LIMIT).records
+        return any(_submission(record) == story.result.submission_id for record in records)
+
+
+def _submission(record: dg.EventLogRecord) -> Any:
+    materialization = record.asset_materialization
+    value = materialization.metadata.get("invaract/submission") if materialization else None
+    return None if value is None else value.value
+
+
+def _rows_of(rows: Any, partition: str) -> Any:
+    if rows is None or isinstance(rows, str):
+        return rows
+    if isinstance(rows, Mapping) and partition in rows:
+        return rows[partition]
+    raise dg.Failure(
+        description="a run over several partitions needs the rows of each\nHint: return a dict of partition key to rows "
+        "(context.partition_keys lists them), or leave the backfill policy out",
+        allow_retries=False,
+    )  # fmt: skip
+
+
+def run_context(context: dg.AssetExecutionContext, slot: Slot) -> dict[str, str]:
+    """By whom and where an attempt runs, for the audit; no part of the submission's identity."""
+    known = {
+        "orchestrator": "dagster", "asset": slot.asset, "partition": slot.partition, "run_id": context.run.run_id,
+        "job": context.run.job_name, "try_number": context.retry_number + 1,
+    }  # fmt: skip
+    return {name: str(value) for name, value in known.items() if value is not None}
