@@ -67,7 +67,8 @@ def check_lines(checks: Sequence[CheckResult]) -> list[str]:
 def counts_text(counts: Counts) -> str:
     """Where the rows went, in words; what is not known is left out, and so is a nothing that nobody asks about."""
     always = ("read", "good")
-    found = ((f.name, getattr(counts, f.name)) for f in fields(counts) if f.name != "candidate")
+    left_out = {"candidate"} | ({"failing"} if counts.failing == counts.quarantined else set())
+    found = ((f.name, getattr(counts, f.name)) for f in fields(counts) if f.name not in left_out)
     return ", ".join(f"{n:,} {name}" for name, n in found if n is not None and (n or name in always)) or "not read"
 
 

@@ -1,0 +1,1 @@
+"""The demonstration: a year of real flights through the gate."""
