@@ -79,7 +79,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingRows:
-    """Rows that broke a row check, kept in a file of the candidate's restricted place with their original text."""
+    """Rows that broke a row check with their original text, in a file that is there as long as the engine's session."""
 
     location: str
     rows: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from invaract_orchestration.candidate.candidate import Materialised, Tally
 from invaract_orchestration.checks.result import CheckResult, Evidence, Outcome
@@ -46,7 +46,18 @@ def judge_rows(contract: Contract, materialised: Materialised) -> tuple[CheckRes
                 place=".".join(check.path) or None,
             )
         )  # fmt: skip
-    return tuple(results)
+    return (*results, *_unasked(tallies, {r.check for r in results}))
+
+
+def _unasked(tallies: Mapping[str, Tally], judged: set[str]) -> Iterator[CheckResult]:
+    """Whatever else an engine found wrong: a failing row never goes by unjudged."""
+    for check, tally in tallies.items():
+        if check not in judged and (tally.failed or tally.undecided):
+            yield CheckResult(
+                check=check, stage="rows", outcome=_outcome(tally), expected="every record can be read as declared",
+                found=_found(tally, is_aside=False), evidence=_evidence(tally), rows=tally.rows, failed=tally.failed,
+                undecided=tally.undecided,
+            )  # fmt: skip
 
 
 def judge_quarantine(contract: Contract, materialised: Materialised) -> tuple[CheckResult, ...]:

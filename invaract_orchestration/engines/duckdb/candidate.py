@@ -45,6 +45,8 @@ class Writer:
 
     connection: duckdb.DuckDBPyConnection
     request: CandidateRequest
+    scratch: Path
+    """Where failing rows stand until they are in the quarantine, or nowhere; it ends with the session."""
 
     def materialise(self) -> Materialised:
         """See `CandidateWriter.materialise`."""
@@ -201,7 +203,9 @@ class Writer:
 
     def _failing(self, rows: Rows, checks: tuple[RowCheck, ...], whole: Candidate | None) -> Any:
         conditions = self._conditions(rows, checks)
-        writer = FailingWriter(connection=self.connection, request=self.request, rows=rows, conditions=conditions)
+        writer = FailingWriter(
+            connection=self.connection, request=self.request, rows=rows, conditions=conditions, scratch=self.scratch
+        )  # fmt: skip
         if whole is not None and not rows.is_text and not self.request.batch.files:
             return writer.from_candidate(whole, _spelled_columns(whole.spelled, self.request.contract.fields))
         return writer.from_source()

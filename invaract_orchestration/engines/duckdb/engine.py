@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,9 +45,10 @@ class DuckDBEngine:
         connection = connect(scratch, self.memory_limit, self.threads)
         try:
             register_text_functions(connection)
-            yield DuckDBSession(connection=connection, table_place=table_place)
+            yield DuckDBSession(connection=connection, table_place=table_place, scratch=scratch)
         finally:
             connection.close()
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,7 @@ class DuckDBSession:
 
     connection: duckdb.DuckDBPyConnection
     table_place: Callable[[str, Path | None], str]
+    scratch: Path
 
     def observe(self, contract: Contract, batch: Batch, now: datetime) -> tuple[ObservedSchema, ...]:
         """See `EngineSession.observe`."""
@@ -66,7 +69,7 @@ class DuckDBSession:
 
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter.materialise`."""
-        return Writer(connection=self.connection, request=request).materialise()
+        return Writer(connection=self.connection, request=request, scratch=self.scratch).materialise()
 
     def rows_digest(self, candidate: Candidate) -> str:
         """See `EngineSession.rows_digest`."""

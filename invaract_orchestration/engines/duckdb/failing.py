@@ -41,6 +41,7 @@ class FailingWriter:
     request: CandidateRequest
     rows: Rows
     conditions: list[tuple[RowCheck, str]]
+    scratch: Path
 
     def from_source(self) -> Failing:
         """Read the source again, numbered; lines that are no record are kept too."""
@@ -145,9 +146,7 @@ class FailingWriter:
         return int(added[0])
 
     def _keep(self, malformed: int) -> Failing:
-        folder = Path(self.request.location)
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = folder / f"failing-{uuid.uuid4().hex}.parquet"
+        path = self.scratch / f"failing-{uuid.uuid4().hex}.parquet"
         names = {str(b.file.path): b.file.name for b in self.request.batch.files}
         self.connection.execute("CREATE OR REPLACE TEMP TABLE invaract_names (n_file VARCHAR, name VARCHAR)")
         self.connection.executemany("INSERT INTO invaract_names VALUES (?, ?)", [*names.items(), ("", "")])

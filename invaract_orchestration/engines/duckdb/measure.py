@@ -30,6 +30,7 @@ from invaract_orchestration.errors import EngineFailure, GateError, NotSupported
 
 _BITMAP_BUDGET = 1 << 28  # bits, 32 MiB
 _OTHER = "invaract_other"
+_STREAM = "invaract_other_stream"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,10 +233,9 @@ class Measure:
     # -- reading
 
     def _register_table(self, location: str, version: int | None, columns: list[str]) -> None:
-        self.connection.register(_OTHER, read_columns(location, version, columns))
-        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {_OTHER}_rows AS SELECT * FROM {_OTHER}")
-        self.connection.unregister(_OTHER)
-        self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {_OTHER} AS SELECT * FROM {_OTHER}_rows")
+        self.connection.register(_STREAM, read_columns(location, version, columns))
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {_OTHER} AS SELECT * FROM {_STREAM}")
+        self.connection.unregister(_STREAM)
 
     def _one(self, sql: str) -> tuple[Any, ...]:
         rows = self.connection.execute(sql).fetchall()  # to the end: an open result blocks the connection
