@@ -36,14 +36,14 @@ def parse_query(sql: str) -> exp.Expr:
     return standard_spelling(tree)
 
 
-def check_query(sql: str, columns: Columns) -> list[ExpressionError]:
-    """Everything that hinders a text from being a dataset rule's query over a candidate with these columns."""
+def check_query(sql: str, columns: Columns | None) -> list[ExpressionError]:
+    """Everything that hinders a text from being a dataset rule's query over a candidate with these columns, if known."""
     try:
         tree = _parse(sql)
     except ExpressionError as error:
         return [error]
     errors = list(_refusals(sql, tree))
-    return errors or list(_unknown_names(tree, columns))
+    return errors or ([] if columns is None else list(_unknown_names(tree, columns)))
 
 
 def _parse(sql: str) -> exp.Query:

@@ -56,13 +56,19 @@ def parse_condition(sql: str) -> exp.Expr:
     return standard_spelling(tree)
 
 
-def check_condition(sql: str, columns: Columns) -> list[ExpressionError]:
-    """Everything that hinders a text from being a condition over these columns; a type that is not known is none."""
+def check_condition(sql: str, columns: Columns | None) -> list[ExpressionError]:
+    """Everything that hinders a text from being a condition over these columns; a type that is not known is none.
+
+    Without columns, what depends on them is not looked at.
+    """
     try:
         tree = _parse(sql)
     except ExpressionError as error:
         return [error]
-    errors = [*_refusals(sql, tree), *unknown_columns(tree, columns)]
+    errors = list(_refusals(sql, tree))
+    if columns is None:
+        return errors
+    errors += unknown_columns(tree, columns)
     if not errors:
         errors = list(ambiguous_types(tree, columns))
     if not errors and not may_be_condition(tree, columns):

@@ -58,6 +58,8 @@ c.yaml:14:19: quality.on_row_failure: expected one of 'quarantine', 'reject', fo
   Hint: did you mean 'quarantine'?
 c.yaml:17:12: quality.row_rules.Positive.name: rule 'Positive' is there twice, also as 'quality.row_rules.positive'
   Hint: give each rule a name of its own
+c.yaml:17:27: quality.row_rules.Positive.sql: unknown function 'lenght'
+  Hint: did you mean 'length'?
 c.yaml:19:5: quality.dataset_rules.volume: no bound is given, so the rule could never be broken
 c.yaml:20:37: publish.mode: mode merge needs 'keys', the columns by which rows are matched
   Hint: write publish.keys: [id, dayy]
@@ -204,6 +206,14 @@ def test_unknown_key_at_any_depth_is_refused_with_its_place(text: str, place: tu
         (
             "contract: a\nsource: {options: {delimiter: '||'}}\n",
             "c.yaml:2:31: source.options.delimiter: expected at most 1 character, found 2",
+        ),
+        (
+            "contract: a\nkeys: [id]\n",
+            "c.yaml:2:8: keys[0].columns: expected a list, found 'id'\n  Hint: write a list: [a, b]",
+        ),
+        (
+            "contract: a\nquality: {row_rules: [{name: r, sql: rand() > 0}]}\n",
+            "c.yaml:2:38: quality.row_rules.r.sql: rand() gives another value each time",
         ),
         ("contract: a\nkeys: [[]]\n", "c.yaml:2:8: keys[0].columns: expected at least 1 entry, found none"),
         (

@@ -41,7 +41,7 @@ def _entry(key: ScalarNode, value: Node) -> _Entry:
 
 
 def _key_entry(item: Node) -> Node:
-    if not isinstance(item, ListNode):
+    if isinstance(item, MapNode) or (isinstance(item, ScalarNode) and item.is_empty):
         return item
     return MapNode(((ScalarNode("columns", item.at, written="columns"), item),), item.at)
 
