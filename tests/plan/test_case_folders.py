@@ -39,9 +39,7 @@ def test_case_folder_with_a_transformation_in_sql_has_its_verdict(case_folder: P
     contract = yaml.safe_load((case_folder / "contract.yaml").read_text())
     expected = yaml.safe_load((case_folder / "expected.yaml").read_text())
     translation = translate_sql(transform.read_text(), schemas_of((case_folder / "setup.sql").read_text()))
-    findings = {
-        rule["type"]: judge_plan_rule(RULES.validate_python(rule), translation.plan) for rule in contract["plan_rules"]
-    }
+    findings = {rule["type"]: judge_plan_rule(RULES.validate_python(rule), translation.plan) for rule in contract["plan_rules"]}
     broken = sorted(name for name, one in findings.items() if one.outcome != "kept")
     verdict = "PASS" if not broken else max(VERDICTS[findings[name].outcome] for name in broken)
     assert verdict in accepted(expected), findings

@@ -100,9 +100,7 @@ def excludes_nothing(part: Expression) -> bool:
 
 def _null_safe(equal: Expression, both_null: Expression) -> Equality | None:
     match equal, both_null:
-        case Comparison("=", left, right), BooleanExpr(
-            "AND", (Function("isnull", (one,)), Function("isnull", (other,)))
-        ):
+        case Comparison("=", left, right), BooleanExpr("AND", (Function("isnull", (one,)), Function("isnull", (other,)))):
             if {signature(left), signature(right)} == {signature(one), signature(other)}:
                 return Equality(left, right)
     return None
@@ -223,9 +221,7 @@ def _converted(node: Cast, value: Value) -> tuple[Value, ...]:
     if isinstance(value, bool) or not isinstance(node.to, Primitive | Decimal):
         return ()
     is_whole = isinstance(value, int) or (isinstance(value, Number) and value == value.to_integral_value())
-    return (
-        (value,) if (is_whole and str(node.to) in ("bigint", "double", "decimal(38,0)")) or _fits(node, value) else ()
-    )
+    return (value,) if (is_whole and str(node.to) in ("bigint", "double", "decimal(38,0)")) or _fits(node, value) else ()
 
 
 def _fits(node: Cast, value: Value) -> bool:

@@ -11,9 +11,7 @@ _PART = re.compile(r"`((?:[^`]|``)*)`|[^.`]+")
 
 def split_name(name: str) -> tuple[str, ...]:
     """The dotted parts of a name; a part in backquotes may hold dots itself."""
-    parts = tuple(
-        m.group(0) if m.group(1) is None else m.group(1).replace("``", "`") for m in _PART.finditer(name.strip())
-    )
+    parts = tuple(m.group(0) if m.group(1) is None else m.group(1).replace("``", "`") for m in _PART.finditer(name.strip()))
     return parts or (name,)
 
 

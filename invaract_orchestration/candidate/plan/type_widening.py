@@ -41,8 +41,7 @@ def is_lossless(source: FieldType, target: FieldType) -> bool:
             return is_lossless(source.key, target.key) and is_lossless(source.value, target.value)
         case Struct(), Struct():
             return len(source.fields) == len(target.fields) and all(
-                a.lower() == b.lower() and is_lossless(s, t)
-                for (a, s), (b, t) in zip(source.fields, target.fields, strict=True)
+                a.lower() == b.lower() and is_lossless(s, t) for (a, s), (b, t) in zip(source.fields, target.fields, strict=True)
             )
     return (source, target) in ((FLOAT, DOUBLE), (DATE, TIMESTAMP))
 

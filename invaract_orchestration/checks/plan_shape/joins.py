@@ -25,6 +25,7 @@ from invaract_orchestration.candidate.plan.predicates import conjuncts
 from invaract_orchestration.candidate.plan.traverse import fold, post_order, references, replaced
 
 Parts = tuple[Expression, ...]
+_MOST_WAYS = 64  # a shared node reached under more conditions than these is judged without one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,15 +65,17 @@ def is_comma_join(node: Plan) -> bool:
 def joins_of(root: Plan) -> Iterator[JoinedInputs]:
     """The joins of one plan, not of the subqueries in it; a lateral that reads no dataset is none."""
     conditions = _Conditions()
-    seen: set[tuple[int, tuple[int, ...]]] = set()
+    seen: dict[int, set[tuple[int, ...]]] = {}
     absorbed: set[int] = set()
     stack: list[tuple[Plan, Parts]] = [(root, ())]
     while stack:
         node, above = stack.pop()
-        key = (id(node), tuple(id(part) for part in above))
-        if key in seen:
+        ways = seen.setdefault(id(node), set())
+        above = () if len(ways) > _MOST_WAYS else above
+        key = tuple(id(part) for part in above)
+        if key in ways:
             continue
-        seen.add(key)
+        ways.add(key)
         if isinstance(node, Join) and not (is_comma_join(node) and id(node) in absorbed) and is_join(node):
             yield _joined(node, above, absorbed)
         stack.extend(conditions.of_inputs(node, above))
@@ -214,7 +217,8 @@ class _Conditions:
         """The node's children, each with the conjuncts that stand directly above it."""
         match node:
             case Filter():
-                return [(node.child, (*above, *self._once((id(node),), lambda: conjuncts(node.condition))))]
+                own = self._once((id(node),), lambda: conjuncts(node.condition))
+                return [(node.child, _within(node.child, (*above, *own)))]
             case Project() if _renames_nothing(node):
                 key = (id(node), *(id(part) for part in above))
                 return [(node.child, self._once(key, lambda: _below(node, above)))]
@@ -222,7 +226,9 @@ class _Conditions:
                 return [(node.child, above)]
             case Join():
                 kept = [at for at in _kept_sides(node) if at == 0 or not node.lateral]
-                return [(child, above if at in kept else ()) for at, child in enumerate(node.children)]
+                return [
+                    (child, _within(child, above) if at in kept else ()) for at, child in enumerate(node.children)
+                ]
         return [(child, ()) for child in node.children]
 
     def _once(self, key: tuple[int, ...], make: Callable[[], Parts]) -> Parts:
@@ -230,6 +236,14 @@ class _Conditions:
             self._made[key] = make()
             self._alive.append(self._made[key])  # ids stay unique only while what they name lives
         return self._made[key]
+
+
+def _within(plan: Plan, parts: Parts) -> Parts:
+    """The conjuncts that can relate two inputs of a join inside the plan: they read two of its columns or more."""
+    if not parts:
+        return parts
+    ids = {attribute.id for attribute in plan.output}
+    return tuple(part for part in parts if len({r.id for r in references(part)} & ids) > 1)
 
 
 def _below(node: Project, above: Parts) -> Parts:

@@ -7,6 +7,7 @@ Python's own stack is parsed and translated on a thread with a large one.
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -22,6 +23,7 @@ from invaract_orchestration.candidate.plan.diagnostics import SqlSyntaxError
 
 T = TypeVar("T")
 COMMA = "comma"
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")  # a message may repeat a part of the text, and that can be a value
 _DEEP_STACK = 1 << 30
 _DEEP_CALLS = 1_000_000
 _deep = threading.Lock()
@@ -42,7 +44,7 @@ def parse_statements(sql: str, *, dialect: str, own_functions: Iterable[str] = (
         parsed = parser(dialect=reader).parse(reader.tokenize(sql), sql)
     except ParseError as error:
         first = error.errors[0] if error.errors else {}
-        reason = str(first.get("description") or "it cannot be parsed").partition("<class")[0].strip()
+        reason = _QUOTED.sub("…", str(first.get("description") or "it cannot be parsed").partition("<")[0].strip())
         raise SqlSyntaxError(dialect=dialect, reason=reason, line=first.get("line"), column=first.get("col")) from None
     except SqlglotError:
         raise SqlSyntaxError(dialect=dialect, reason="it cannot be cut into words") from None

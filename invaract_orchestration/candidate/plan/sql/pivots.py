@@ -52,9 +52,7 @@ def _pivot(node: exp.Pivot, child: Plan, reader: Reader) -> Plan:
     return Aggregate(child=child, keys=tuple(keys), items=tuple(items), pivot=True, line=line_of(node))
 
 
-def _only_for(
-    call: Expression, tested: list[list[Expression]], value: tuple[exp.Expr, ...], reader: Reader
-) -> Expression:
+def _only_for(call: Expression, tested: list[list[Expression]], value: tuple[exp.Expr, ...], reader: Reader) -> Expression:
     """The aggregate over the rows of one pivoted value."""
     parts: list[Expression] = []
     for columns, one in zip(tested, value, strict=True):
@@ -71,9 +69,7 @@ def _only_for(
 
 def _unpivot(node: exp.Pivot, child: Plan, reader: Reader) -> Plan:
     fields = [one for one in node.args.get("fields") or () if isinstance(one, exp.In)]
-    taken = [
-        reader.read(c.this if isinstance(c, exp.Alias | exp.PivotAlias) else c) for f in fields for c in f.expressions
-    ]
+    taken = [reader.read(c.this if isinstance(c, exp.Alias | exp.PivotAlias) else c) for f in fields for c in f.expressions]
     session = reader.scope.session
     names = [_label(f.this) for f in fields] + [_label(c) for one in node.expressions for c in _columns(one)]
     columns = tuple(session.attribute(name) for name in names)

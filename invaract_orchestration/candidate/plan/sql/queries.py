@@ -62,7 +62,7 @@ class Queries:
             self.bind(node.alias, start)  # what the recursive part reads has the shape and the sources of the start
             self.bindings[-1][node.alias.lower()].is_used = True
             again = self.query(body.expression, around)
-            self.bind(node.alias, self._united([start, again], is_distinct=False, at=body), columns)
+            self.bind(node.alias, self._united(start, again, is_distinct=False, at=body), columns)
             return
         self.bind(node.alias, self.query(body, around), columns)
 
@@ -104,13 +104,10 @@ class Queries:
         is_distinct = bool(node.args.get("distinct"))
         if node.args.get("by_name"):
             left, right = self._by_name(left, right)
-        if len(left.output) != len(right.output):
-            self.session.lose("plan.set_operation_width", "the sides of a set operation differ in width", node)
-            return UnknownPlan(
-                description="set operation", source_type="sql", inputs=(left, right), columns=left.output
-            )
         if isinstance(node, exp.Union):
-            return self._united([left, right], is_distinct=is_distinct, at=node)
+            return self._united(left, right, is_distinct=is_distinct, at=node)
+        if len(left.output) != len(right.output):
+            return self._unlike(left, right, node)
         left, right, columns = self._aligned(left, right)
         return SetOperation(
             operator="INTERSECT" if isinstance(node, exp.Intersect) else "EXCEPT",
@@ -120,8 +117,14 @@ class Queries:
             line=line_of(node.expression),
         )
 
-    def _united(self, sides: list[Plan], *, is_distinct: bool, at: exp.Expr) -> Plan:
-        left, right, columns = self._aligned(sides[0], sides[1])
+    def _unlike(self, left: Plan, right: Plan, node: exp.Expr) -> Plan:
+        self.session.lose("plan.set_operation_width", "the sides of a set operation differ in width", node)
+        return UnknownPlan(description="set operation", source_type="sql", inputs=(left, right), columns=left.output)
+
+    def _united(self, left: Plan, right: Plan, *, is_distinct: bool, at: exp.Expr) -> Plan:
+        if len(left.output) != len(right.output):
+            return self._unlike(left, right, at)
+        left, right, columns = self._aligned(left, right)
         united = Union(branches=(left, right), columns=columns, line=line_of(at))
         return Distinct(child=united, line=united.line) if is_distinct else united
 
@@ -206,9 +209,7 @@ class Queries:
 
 
 def _has_own_clauses(node: exp.Expr) -> bool:
-    return any(
-        node.args.get(clause) for clause in ("with_", "order", "limit", "offset", "sort", "cluster", "distribute")
-    )
+    return any(node.args.get(clause) for clause in ("with_", "order", "limit", "offset", "sort", "cluster", "distribute"))
 
 
 def _count(node: exp.Expr) -> int | None:

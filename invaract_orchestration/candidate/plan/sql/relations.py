@@ -109,9 +109,7 @@ class Relations:
             return
         is_lateral = isinstance(factor, exp.Lateral)
         if is_lateral:
-            around = Scope(
-                self._session, list(found.scope.relations), dict(found.scope.merged), parent=found.scope.parent
-            )
+            around = Scope(self._session, list(found.scope.relations), dict(found.scope.merged), parent=found.scope.parent)
             right, names = self._factor(factor, around)
         elif inner:
             chained = self._chain(factor, inner, found.scope.parent)
@@ -123,9 +121,7 @@ class Relations:
             kind = "left"
         self._combine(found, right, names, join, kind, is_lateral=is_lateral)
 
-    def _combine(
-        self, found: From, right: Plan, names: Scope, join: exp.Join, kind: JoinKind, *, is_lateral: bool
-    ) -> None:
+    def _combine(self, found: From, right: Plan, names: Scope, join: exp.Join, kind: JoinKind, *, is_lateral: bool) -> None:
         left_names = [a.name for a in found.scope.star()]
         shared = [i.name for i in join.args.get("using") or ()]
         if (join.args.get("method") or "").upper() == "NATURAL":
@@ -155,9 +151,7 @@ class Relations:
             return
         self._merge(found, pairs, kind)
 
-    def _merge(
-        self, found: From, pairs: list[tuple[Expression | None, Expression | None, str]], kind: JoinKind
-    ) -> None:
+    def _merge(self, found: From, pairs: list[tuple[Expression | None, Expression | None, str]], kind: JoinKind) -> None:
         """The one column that USING and NATURAL leave of each pair."""
         made: list[Alias] = []
         for left, right, name in pairs:
@@ -260,8 +254,7 @@ class Relations:
             return plan
         kept = list(names) + [a.name for a in plan.output[len(names) :]]
         items = tuple(
-            Alias(self._session.attribute(name, a.type), reference(a))
-            for name, a in zip(kept, plan.output, strict=False)
+            Alias(self._session.attribute(name, a.type), reference(a)) for name, a in zip(kept, plan.output, strict=False)
         )
         return Project(child=plan, items=items, line=plan.line)
 

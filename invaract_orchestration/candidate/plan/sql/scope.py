@@ -49,9 +49,7 @@ class Session:
         """Note what could not be carried over."""
         self.diagnostics.append(Diagnostic(code=code, message=message, line=line_of(at)))
 
-    def read(
-        self, parts: tuple[str, ...], *, at: exp.Expr | None, format_: str | None = None
-    ) -> tuple[Read, str | None]:
+    def read(self, parts: tuple[str, ...], *, at: exp.Expr | None, format_: str | None = None) -> tuple[Read, str | None]:
         """The source of that name, and the name once more when its schema is not known."""
         written = ".".join(parts)
         known = self._known(written)

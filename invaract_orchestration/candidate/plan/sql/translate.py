@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from sqlglot import exp
+
 from invaract_orchestration.candidate.plan.diagnostics import Translation
+from invaract_orchestration.candidate.plan.nodes import Plan, UnknownPlan
 from invaract_orchestration.candidate.plan.sql.parse import on_deep_stack, parse_statements
 from invaract_orchestration.candidate.plan.sql.queries import Queries
 from invaract_orchestration.candidate.plan.sql.scope import Session
@@ -38,7 +41,7 @@ def translate_sql(
         assumed: dict[str, tuple[str, ...]] = {}
         for _ in range(_MOST_PASSES):
             session = Session(dialect, tables, own, assumed)
-            plan = Statements(Queries(session)).translate(statements)
+            plan = _plan_of(statements, session)
             wanted = {
                 name: (*assumed.get(name, ()), *(c for c in columns if c not in assumed.get(name, ())))
                 for name, columns in session.wanted.items()
@@ -49,3 +52,14 @@ def translate_sql(
         return Translation(plan=plan, diagnostics=tuple(dict.fromkeys(session.diagnostics)))
 
     return on_deep_stack(work)
+
+
+def _plan_of(statements: list[exp.Expr], session: Session) -> Plan:
+    """The plan of the statements. A text that the translator stumbles over hides all its logic."""
+    try:
+        return Statements(Queries(session)).translate(statements)
+    except (RecursionError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - a gate must end in a verdict, here "unverifiable"
+        session.lose("plan.translator_failed", f"the translator failed with {type(error).__name__}", statements[-1])
+        return UnknownPlan(description="a text that the translator failed on", source_type="sql")
