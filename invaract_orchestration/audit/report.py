@@ -53,8 +53,7 @@ def check_lines(checks: Sequence[CheckResult]) -> list[str]:
     """A paragraph for each check: its outcome, expected against found, and the hint last."""
     lines: list[str] = []
     for check in checks:
-        counts = f" ({_of_rows(check)})" if check.rows is not None and check.outcome != "kept" else ""
-        lines += ["", _printable(f"  {_outcome(check):<{_LABEL}} {check.check}{counts}")]
+        lines += ["", _printable(f"  {_outcome(check):<{_LABEL}} {check.check}")]
         if check.place:
             lines += _wrapped("place", check.place)
         lines += _wrapped("expected", check.expected)
@@ -146,11 +145,6 @@ def _outcome(check: CheckResult) -> str:
     if check.severity == "warn":
         return "warning"
     return "set aside" if check.is_set_aside else check.outcome
-
-
-def _of_rows(check: CheckResult) -> str:
-    undecided = f", {check.undecided:,} undecided" if check.undecided else ""
-    return f"{check.failed or 0:,} of {check.rows:,} rows failed{undecided}"
 
 
 def _facts(result: GateResult) -> Iterator[tuple[str, str]]:

