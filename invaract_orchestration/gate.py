@@ -11,11 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from zoneinfo import ZoneInfo
 
 from invaract_orchestration.audit.course import Course
 from invaract_orchestration.audit.log import ROWS_DIGEST, AuditLog, WaiverLog
+from invaract_orchestration.audit.notify import Occasion, message_of, notify
 from invaract_orchestration.audit.reconcile import PROCESS, settle, this_process
 from invaract_orchestration.audit.records import Counts, InputFile, PublicationRecord, State, Submission
 from invaract_orchestration.audit.result import GateResult
@@ -40,7 +41,7 @@ from invaract_orchestration.errors import (
 from invaract_orchestration.intake.aftercare import consume_files
 from invaract_orchestration.intake.batch import Batch
 from invaract_orchestration.intake.parameters import UnsafeName
-from invaract_orchestration.intake.places import quarantine_place, table_place
+from invaract_orchestration.intake.places import candidates_place, quarantine_place, table_place
 from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, unreadable_id
 from invaract_orchestration.publish.intent import CommitRecord, Published, intend
 from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_problems
@@ -128,6 +129,14 @@ class _Flow:
         self.is_run = kind == "run"
 
     def result(self) -> GateResult:
+        """How it ended, with everybody told whom the contract names for it."""
+        ended = self._ended()
+        if self.is_run and ended.state in ("rejected", "unknown"):
+            for failure in notify(self.contract, cast("Occasion", ended.state), message_of(ended)):
+                self.gate.tell(failure)
+        return ended
+
+    def _ended(self) -> GateResult:
         """The flow, and what becomes of an error in it."""
         course = self.course
         try:
@@ -262,10 +271,8 @@ class _Flow:
         return target
 
     def _candidate_place(self) -> Path:
-        publish, course = self.contract.publish, self.course
-        place = publish.candidate.location if publish else None
-        base = self.contract.base or Path.cwd()
-        root = self._table_place(place, base) if place else f"{course.target or base / 'checked'}__candidates"
+        course = self.course
+        root = candidates_place(self.contract, course.target, lake_root=self.gate.lake_root)
         return Path(root) / self.contract.contract / (course.submission_id or "") / course.attempt_id
 
     def _candidate_request(self, batch: Batch, target: TargetState) -> CandidateRequest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +85,19 @@ def quarantined_rows(location: str, columns: list[str] | None = None) -> list[di
 
     found: list[dict[str, Any]] = rows(location, columns).to_pylist()
     return found
+
+
+def remove_quarantined(location: str, attempt_ids: list[str]) -> int:
+    """Delete the rows of these attempts from a quarantine; how many they were.
+
+    Raises:
+        GateError: the quarantine cannot be changed.
+    """
+    from invaract_orchestration.engines.delta.quarantine import remove_rows
+
+    return remove_rows(location, attempt_ids)
+
+
+def utc_now() -> datetime:
+    """Now, in UTC."""
+    return datetime.now(UTC)

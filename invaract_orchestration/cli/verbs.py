@@ -73,6 +73,30 @@ VERBS: tuple[Verb, ...] = (
         "quarantine show", "quarantine:show", "Failing rows with their original values, printed to this terminal alone.",
         ("quarantine show contracts/orders.yaml", "quarantine show contracts/orders.yaml --submission s-82b1 --limit 5"),
     ),
+    Verb(
+        "quarantine export", "release:export", "Write quarantined rows as a file of the contract's format.",
+        ("quarantine export contracts/orders.yaml --submission s-82b1 --write fixed.csv",),
+    ),
+    Verb(
+        "quarantine release", "release:release", "Submit quarantined rows again, under the contract as it is now.",
+        ("quarantine release contracts/orders.yaml --submission s-82b1",), _EXIT_CODES,
+    ),
+    Verb(
+        "waive", "waive:waive", "Let one check of one rejected batch through, with approver, reason and expiry.",
+        ("waive a-3f9c --check 'id|unique' --approver ann --reason 'known twins, ticket 12' --expires 2d",),
+    ),
+    Verb(
+        "reconcile", "reconcile:reconcile", "Settle open attempts and write lost records again, from the target's log.",
+        ("reconcile contracts/orders.yaml",), "Exit codes: 0 all commits are the gate's; 1 commits by-passed the gate.",
+    ),
+    Verb(
+        "freshness", "freshness:freshness", "Is the data on time, and if not: nothing delivered, or rejected?",
+        ("freshness contracts/orders.yaml", "freshness contracts/orders.yaml --notify"), "Exit codes: 0 on time; 1 late.",
+    ),
+    Verb(
+        "clean", "clean:clean", "Remove candidates and quarantined rows whose time is over.",
+        ("clean contracts/orders.yaml --dry-run",),
+    ),
     Verb("audit verify", "audit:verify", "Whether the record is whole: no row edited, removed, reordered or added.",
         ("audit verify", "audit verify --expected-head 120:9f86d081884c..."),
         "Exit codes: 0 whole; 1 something does not fit; 3 the audit store cannot be read."),

@@ -38,3 +38,11 @@ def quarantine_place(contract: Contract, target: str, *, lake_root: Path) -> str
     """The folder of the failing rows of a contract: where it says, or else beside the folder of its target."""
     place = contract.quarantine.location
     return table_place(place, base=contract.base, lake_root=lake_root) if place else f"{target}__quarantine"
+
+
+def candidates_place(contract: Contract, target: str, *, lake_root: Path) -> str:
+    """The folder of a contract's candidates: where it says, or else beside the folder of its target."""
+    place = contract.publish.candidate.location if contract.publish else None
+    if place:
+        return table_place(place, base=contract.base, lake_root=lake_root)
+    return f"{target or (contract.base or Path.cwd()) / 'checked'}__candidates"

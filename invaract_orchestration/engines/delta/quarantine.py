@@ -75,3 +75,16 @@ def quarantined_rows(location: str, columns: list[str] | None = None) -> pa.Tabl
     if open_table(location) is None:
         return SCHEMA.empty_table()
     return read_columns(location, None, columns).read_all()
+
+
+def remove_rows(location: str, attempt_ids: list[str]) -> int:
+    """Delete the rows of these attempts, whose retention is over; how many they were."""
+    table = open_table(location)
+    if table is None or not attempt_ids:
+        return 0
+    quoted = ", ".join("'" + a.replace("'", "''") + "'" for a in attempt_ids)
+    try:
+        metrics = table.delete(f"attempt_id IN ({quoted})")
+    except Exception as error:  # noqa: BLE001  # its text may hold the rows
+        raise EngineFailure(f"the quarantine cannot be cleaned ({type(error).__name__})") from None
+    return int(metrics.get("num_deleted_rows") or 0)

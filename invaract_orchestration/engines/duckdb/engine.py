@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ class DuckDBEngine:
             yield DuckDBSession(connection=connection, table_place=table_place, scratch=scratch)
         finally:
             connection.close()
+            shutil.rmtree(scratch, ignore_errors=True)
             shutil.rmtree(scratch, ignore_errors=True)
 
 

@@ -1,0 +1,82 @@
+"""`invaract quarantine export` and `release`: failing rows as a file, and submitted again under the current contract."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from invaract_orchestration.cli.console import to_stderr
+from invaract_orchestration.cli.options import ContractFile, Environment, Params, Target, parameters
+from invaract_orchestration.cli.places import target_of
+from invaract_orchestration.errors import UsageError
+
+Submission = Annotated[str, Parameter(help="the submission whose rows are meant")]
+
+
+def export(
+    contract: ContractFile, /, *, submission: Submission, param: Params = (), env: Environment = None,
+    target: Target = None,
+    write: Annotated[str | None, Parameter(help="the file to write; without it the rows are printed")] = None,
+) -> int:  # fmt: skip
+    """Write the quarantined rows of a submission as a file of the contract's format."""
+    from invaract_orchestration.audit.release import export_rows
+
+    agreed, rows = _rows(contract, param, env, target, submission)
+    made = export_rows(agreed, rows)
+    if write is None:
+        sys.stdout.write(made.text)
+    else:
+        path = Path(write)
+        if path.exists():
+            raise UsageError(f"{write} exists already", hint="name a new file")
+        path.touch(mode=0o600)
+        path.write_text(made.text, encoding="utf-8")
+    to_stderr(f"{made.rows:,} rows" + (f"; {made.left_out:,} lines left out, as they are no record" if made.left_out else ""))
+    return 0
+
+
+def release(
+    contract: ContractFile, /, *, submission: Submission, param: Params = (), env: Environment = None,
+    target: Target = None,
+) -> int:  # fmt: skip
+    """Submit the quarantined rows of a submission again, under the contract as it is now."""
+    from invaract_orchestration.audit.release import export_rows
+    from invaract_orchestration.cli.run import print_result
+    from invaract_orchestration.intake.places import candidates_place
+    from invaract_orchestration.wiring import open_gate
+
+    agreed, rows = _rows(contract, param, env, target, submission)
+    made = export_rows(agreed, rows)
+    _, place, root = target_of(contract, param, env, target)
+    folder = Path(candidates_place(agreed, place, lake_root=root)) / agreed.contract / f"released-{submission}"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = folder / f"{agreed.version}{made.suffix}"
+    file.touch(mode=0o600)
+    file.write_text(made.text, encoding="utf-8")
+    with open_gate(tell=to_stderr) as gate:
+        result = gate.run(
+            agreed, source=str(file), parameters=parameters(param), target=target, environment=env,
+            submission_id=f"{submission}.released.{agreed.version}", context={"released": submission},
+        )  # fmt: skip
+    print_result(result, "text")
+    return result.exit_code
+
+
+def _rows(contract: str, param: tuple[str, ...], env: str | None, target: str | None, submission: str) -> tuple[Any, Any]:
+    from invaract_orchestration.intake.places import quarantine_place
+    from invaract_orchestration.wiring import quarantined_rows
+
+    agreed, place, root = target_of(contract, param, env, target)
+    found = [
+        row
+        for row in quarantined_rows(quarantine_place(agreed, place, lake_root=root))
+        if row["submission_id"] == submission and row["kind"] == "quarantined"
+    ]
+    if not found:
+        raise UsageError(
+            f"no quarantined row of submission {submission!r} is there", hint="see `invaract quarantine list`"
+        )
+    return agreed, found
