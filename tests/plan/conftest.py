@@ -1,4 +1,4 @@
-"""Options: other files of plan cases, and folders of cases with a setup, a transformation and a contract."""
+"""Which plan cases are judged: our own, another file, or folders with a setup, a transformation and a contract."""
 
 from __future__ import annotations
 
@@ -10,12 +10,6 @@ import pytest
 from tests.plan.cases import Case, CaseFile, load_cases
 
 OWN_CASES = (Path(__file__).parent / "plan_cases.yaml", Path(__file__).parent / "more_cases.yaml")
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("plan shape")
-    group.addoption("--plan-cases", metavar="FILE", help="another file of the form of tests/plan/plan_cases.yaml")
-    group.addoption("--case-folders", metavar="DIR", help="a folder of case folders; plan cases are named P*")
 
 
 def case_file(config: pytest.Config) -> CaseFile:
