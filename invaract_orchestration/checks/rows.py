@@ -46,7 +46,19 @@ def judge_rows(contract: Contract, materialised: Materialised) -> tuple[CheckRes
                 place=".".join(check.path) or None,
             )
         )  # fmt: skip
-    return (*results, *_unasked(tallies, {r.check for r in results}))
+    results += _unasked(tallies, {r.check for r in results})
+    if materialised.set_aside and not sets_aside and not any(r.is_blocking for r in results):
+        results.append(_incomplete(materialised))
+    return tuple(results)
+
+
+def _incomplete(materialised: Materialised) -> CheckResult:
+    """Rows that are left out although the whole batch is to be published: no such batch passes, whatever the reason."""
+    return CheckResult(
+        check="batch|complete", stage="rows", outcome="broken", expected="every row that was read is published",
+        found=f"{rows_text(materialised.set_aside)} of {materialised.read} left out", evidence="write",
+        rows=materialised.read, failed=materialised.set_aside,
+    )  # fmt: skip
 
 
 def _unasked(tallies: Mapping[str, Tally], judged: set[str]) -> Iterator[CheckResult]:

@@ -30,11 +30,12 @@ from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck, row_checks
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.failing import FailingWriter
+from invaract_orchestration.engines.duckdb.raw_records import is_doubtful, rewritten
 from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
 from invaract_orchestration.engines.duckdb.rows import Rows, column_types, register_folders, rows_of
-from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, translated
+from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, UnevenLineEnds, translated
 from invaract_orchestration.engines.duckdb.statistics import is_proven
-from invaract_orchestration.errors import CandidateChanged, EngineFailure
+from invaract_orchestration.errors import CandidateChanged, EngineFailure, InputUnreadable
 
 _PROVABLE = ("required", "min", "max")
 
@@ -50,6 +51,33 @@ class Writer:
 
     def materialise(self) -> Materialised:
         """See `CandidateWriter.materialise`."""
+        try:
+            done = self._materialised()
+        except UnevenLineEnds:
+            return self._from_records()
+        batch = self.request.batch
+        if batch.source.format != "csv" or not is_doubtful(batch, done.read if done.failing is None else None):
+            return done
+        _remove(f.path for f in done.candidate.files)
+        return self._from_records()
+
+    def _from_records(self) -> Materialised:
+        """The same from copies of the files, made record by record, in which nothing is left to the reader's leniency."""
+        try:
+            batch = rewritten(self.request.batch, self.scratch)
+        except (UnicodeError, OSError, EOFError) as error:
+            raise InputUnreadable(
+                f"a file cannot be read as {self.request.batch.source.options.encoding} text ({type(error).__name__})",
+                hint="check source.options.encoding, and that the file is whole",
+            ) from None
+        try:
+            return replace(self, request=replace(self.request, batch=batch))._materialised()
+        except UnevenLineEnds:
+            raise InputUnreadable(
+                "a file's lines cannot be told apart", hint="let every line end in the same way, and close every quote"
+            ) from None
+
+    def _materialised(self) -> Materialised:
         register_folders(self.connection, self.request.contract, self.request.batch)
         rows = rows_of(self.request.contract, self.request.batch)
         checks = row_checks(self.request.contract)

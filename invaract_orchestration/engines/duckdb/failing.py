@@ -14,7 +14,9 @@ from sqlglot import exp
 from invaract_orchestration.candidate.candidate import Candidate, FailingRows
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck
+from invaract_orchestration.contract.model import SourceOptions
 from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.raw_records import MARK, blank_lines
 from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
 from invaract_orchestration.engines.duckdb.rows import REJECT_SCANS, REJECTS, Rows, column_types
 from invaract_orchestration.engines.duckdb.session import translated
@@ -126,13 +128,16 @@ class FailingWriter:
     def _add_malformed(self) -> int:
         """Lines that are no record join the failing rows, and the numbers of the others make room for them."""
         header = 1 if self.request.batch.source.format == "csv" else 0
+        options = self.request.batch.source.options
         tables = {row[0] for row in self.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
         if REJECTS not in tables:
             return 0
+        self._register_blank_lines()
         self.connection.execute(
             f"CREATE OR REPLACE TEMP TABLE invaract_malformed AS SELECT f, m, line, "
-            f"row_number() OVER (PARTITION BY f ORDER BY m) AS j FROM (SELECT s.file_path AS f, e.line - {header} AS m, "
-            f"any_value(e.csv_line) AS line FROM {REJECTS} e JOIN {REJECT_SCANS} s USING (scan_id, file_id) GROUP BY 1, 2)"
+            f"row_number() OVER (PARTITION BY f ORDER BY m) AS j FROM (SELECT s.file_path AS f, "
+            f"e.line - {header} - (SELECT count(*) FROM invaract_blank WHERE blank_file = s.file_path AND blank < e.line) AS m, "
+            f"any_value(e.csv_line) AS line FROM {REJECTS} e JOIN {REJECT_SCANS} s USING (scan_id, file_id) GROUP BY ALL)"
         )
         self.connection.execute(
             f"CREATE OR REPLACE TEMP TABLE {_TABLE} AS SELECT x.f, x.n + coalesce(r.j, 0) AS n, x.p, x.broken, "
@@ -140,10 +145,22 @@ class FailingWriter:
             "(SELECT f, m - j AS g, max(j) AS j FROM invaract_malformed GROUP BY 1, 2) r ON x.f = r.f AND x.n > r.g"
         )
         (added,) = self.connection.execute(
-            f"INSERT INTO {_TABLE} SELECT f, m, json_object('line', line), [{q.text(MALFORMED)}], [], [] "
+            f"INSERT INTO {_TABLE} SELECT f, m, json_object('line', {_original('line', options)}), [{q.text(MALFORMED)}], [], [] "
             "FROM invaract_malformed"
         ).fetchall()
         return int(added[0])
+
+    def _register_blank_lines(self) -> None:
+        """Blank lines are no records: rows are numbered without them, and lines that are no record have to be too."""
+        self.connection.execute("CREATE OR REPLACE TEMP TABLE invaract_blank (blank_file VARCHAR, blank BIGINT)")
+        if self.request.batch.source.format != "csv":
+            return
+        bad = {row[0] for row in self.connection.execute(f"SELECT DISTINCT file_path FROM {REJECT_SCANS}").fetchall()}
+        for file in self.request.batch.files:
+            path = str(file.file.path)
+            blanks = blank_lines(file, self.request.batch.source.options) if path in bad else []
+            if blanks:
+                self.connection.execute("INSERT INTO invaract_blank SELECT ?, unnest(?)", [path, blanks])
 
     def _keep(self, malformed: int) -> Failing:
         path = self.scratch / f"failing-{uuid.uuid4().hex}.parquet"
@@ -168,6 +185,11 @@ class FailingWriter:
             f"SELECT c, count(*) FROM (SELECT unnest({column}) AS c FROM {_TABLE}) GROUP BY c"
         ).fetchall()
         return dict(rows)
+
+
+def _original(line: str, options: SourceOptions) -> str:
+    """The text as it was written, without the blank lines before it and the mark of a copy's records."""
+    return f"replace(ltrim({line}, chr(10) || chr(13)), {q.text(options.delimiter + MARK)}, '')"
 
 
 def _reading_order(relation: str, paths: list[str]) -> list[str]:

@@ -124,9 +124,9 @@ def _json(contract: Contract, batch: Batch) -> Rows:
     readings = []
     for i, spec in enumerate(fields):
         if spec in from_folders:
-            read = read_text(f"r{i}", spec.type, spec, contract.timezone)
-            rights = (((spec.name,), f"r{i} IS NULL OR coalesce({read.is_right}, false)"),)
-            readings.append(json_forms.JsonReading(read.value, rights))
+            reading = read_text(f"r{i}", spec.type, spec, contract.timezone)
+            rights = (((spec.name,), f"r{i} IS NULL OR coalesce({reading.is_right}, false)"),)
+            readings.append(json_forms.JsonReading(reading.value, rights))
         else:
             member = f"o.{q.name(spec.name)}"
             readings.append(json_forms.read_json(member, spec.type, spec, contract.timezone, (spec.name,)))

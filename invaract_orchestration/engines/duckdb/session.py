@@ -31,6 +31,10 @@ _KNOWN = (
 )
 
 
+class UnevenLineEnds(Exception):
+    """Lines of a CSV file end in different ways, which the reader cannot read as it is."""
+
+
 class DeclaredFormBreach(Exception):
     """The guarded write met a record that is not in its declared form; the counting pass says what and how often."""
 
@@ -72,6 +76,8 @@ def _translate(doing: str, error: duckdb.Error) -> Exception:
     message = str(error).lower()
     if BREACH.lower() in message or "csv error" in message or "malformed json" in message:
         return DeclaredFormBreach()
+    if "csv parser state machine" in message:
+        return UnevenLineEnds()
     for part, sentence, hint in _KNOWN:
         if part in message:
             return InputUnreadable(f"{doing}: {sentence}", hint=hint)
