@@ -43,6 +43,7 @@ class RunFilter:
 
     contract: str | None = None
     target: str | None = None
+    submission_id: str | None = None
     states: tuple[str, ...] = ()
     kind: str | None = None
     environment: str | None = None

@@ -47,8 +47,8 @@ def visible(scope: Scope, attempt_id: Column[str] = _state.attempt_id) -> list[C
 
 def wanted_by(wanted: RunFilter) -> list[ColumnElement[bool]]:
     """The attempts that a filter leaves."""
-    equal = {"contract": wanted.contract, "target": wanted.target, "kind": wanted.kind}
-    conditions = [_state[name] == value for name, value in equal.items() if value is not None]
+    equal = ("contract", "target", "submission_id", "kind")
+    conditions = [_state[name] == getattr(wanted, name) for name in equal if getattr(wanted, name) is not None]
     if wanted.states:
         conditions.append(_state.state.in_(wanted.states))
     if wanted.environment is not None:
