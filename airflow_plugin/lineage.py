@@ -80,9 +80,10 @@ def _sources(operator: ContractGateOperator, result: GateResult) -> tuple[list[s
     tables = {table.rpartition(".")[2]: place for table, place in recorded.get("inputs", {}).items()}
     place = f"{result.target}__candidates" if operator.is_frame else _place(operator, recorded.get("location"), result)
     inputs = [str(p) for p in tables.values()] or [place]
+    if not recorded.get("lineage"):  # read as it is: no plan was recorded, every column is the one of its name
+        return inputs, {column: [(place, column)] for column in recorded.get("columns", ())}
     origins = {
-        column: [_source(one, tables, place) for one in found["sources"]]
-        for column, found in recorded.get("lineage", {}).items()
+        column: [_source(one, tables, place) for one in found["sources"]] for column, found in recorded["lineage"].items()
     }
     return inputs, {column: found for column, found in origins.items() if found}
 
@@ -101,10 +102,12 @@ def _recorded(operator: ContractGateOperator, result: GateResult) -> dict[str, A
         return {}
     if view is None:
         return {}
-    source = json.loads(view.attempt.contract_version.document).get("source") or {}
+    document = json.loads(view.attempt.contract_version.document)
+    source = document.get("source") or {}
     lineages = [json.loads(str(e.detail["lineage"])) for e in view.events if e.detail.get("lineage")]
     return {
         "inputs": source.get("inputs") or {}, "location": source.get("location"), "lineage": lineages[-1] if lineages else {},
+        "columns": [f["name"] for f in document.get("fields", ())],
     }  # fmt: skip
 
 

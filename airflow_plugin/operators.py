@@ -44,7 +44,8 @@ class ContractGateOperator(BaseOperator):
         on_fail: whether a rejected batch fails the task or skips it.
         invaract_conn_id: connection of the audit store; without one, Airflow's configuration and the environment say.
         storage_conn_id: connection of the lake's storage.
-        outlets: assets to announce a publication with; by default one, named after the contract's file.
+        outlets: assets to announce a publication with; by default one, named after the contract's file, and for a mapped task
+            none, as Airflow has to know them before it is mapped.
     """
 
     template_fields: Sequence[str] = (
@@ -69,10 +70,9 @@ class ContractGateOperator(BaseOperator):
         on_fail: Literal["fail", "skip"] = "fail",
         invaract_conn_id: str | None = None,
         storage_conn_id: str | None = None,
-        outlets: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(outlets=default_outlets(contract) if outlets is None else outlets, **kwargs)
+        super().__init__(**{"outlets": default_outlets(contract), **kwargs})
         self.contract = contract
         self.source = source
         self.parameters = parameters

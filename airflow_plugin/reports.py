@@ -59,7 +59,8 @@ def sentence_of(result: GateResult) -> str:
     lines += [_line(check) for check in result.blocking[:_MOST]]
     if len(result.blocking) > _MOST:
         lines.append(f"  and {len(result.blocking) - _MOST} more: see attempt {result.attempt_id}")
-    hint = result.hint or next((c.hint for c in result.blocking if c.hint), None)
+    by_origin = sorted(result.blocking, key=lambda check: check.origin != "contract")  # the gate's own only follow from these
+    hint = result.hint or next((c.hint for c in by_origin if c.hint), None)
     return "\n".join(lines if hint is None else [*lines, f"Hint: {hint}"])
 
 

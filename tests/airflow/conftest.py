@@ -138,3 +138,85 @@ def _ran(ended: Any) -> Ran:
         tasks={names[ti]: str(ti.state) for ti in instances},
         tries={names[ti]: ti.try_number for ti in instances},
     )
+
+
+CONTRACT = """
+contract: batch
+version: "1.0.0"
+source: {format: csv, location: "landing/{part}.csv"}
+fields:
+  - {name: id, type: string, required: true}
+  - {name: v, type: int, required: true}
+keys: [[id]]
+publish: {target: reporting.batch, mode: append}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """A contract's file with what a DAG run needs to know of it."""
+
+    contract: Path
+    lake: Lake
+
+    def conf(self, part: str, **more: Any) -> dict[str, Any]:
+        source = f"{self.lake.landing}/{{part}}.csv"
+        return {
+            "contract": str(self.contract), "source": source, "parameters": {"part": part},
+            "folder": str(self.lake.root.parent), **more,
+        }  # fmt: skip
+
+
+@pytest.fixture
+def setup(lake: Lake, tmp_path: Path) -> Setup:
+    path = tmp_path / "batch.yaml"
+    path.write_text(CONTRACT)
+    return Setup(contract=path, lake=lake)
+
+
+@pytest.fixture
+def attempts(lake: Lake) -> Callable[[], list[Any]]:
+    """The audit's attempts, newest first."""
+
+    def read() -> list[Any]:
+        from invaract_orchestration.wiring import open_audit
+
+        with open_audit(read_only=True) as store:
+            return list(store.attempts())
+
+    return read
+
+
+@pytest.fixture
+def events(airflow_home: Path) -> Callable[[str], list[dict[str, Any]]]:
+    """The extras of an asset's events since the test began, oldest first."""
+    from airflow.models.asset import AssetEvent, AssetModel
+    from airflow.utils.session import create_session
+    from sqlalchemy import func, select
+
+    with create_session() as session:
+        start = session.scalar(select(func.max(AssetEvent.id))) or 0
+
+    def read(name: str) -> list[dict[str, Any]]:
+        query = select(AssetEvent.extra).join(AssetModel, AssetModel.id == AssetEvent.asset_id)
+        with create_session() as session:
+            found = session.scalars(query.where(AssetModel.name == name, AssetEvent.id > start).order_by(AssetEvent.id))
+            return list(found)
+
+    return read
+
+
+@pytest.fixture
+def xcoms(airflow_home: Path) -> Callable[..., dict[str, Any]]:
+    """The XComs of a task by key, as Airflow stored them."""
+
+    def read(ran: Ran, task_id: str = "gate") -> dict[str, Any]:
+        from airflow.models.xcom import XComModel
+        from airflow.utils.session import create_session
+        from sqlalchemy import select
+
+        query = select(XComModel.key, XComModel.value).where(XComModel.run_id == ran.run_id, XComModel.task_id == task_id)
+        with create_session() as session:
+            return dict(session.execute(query).all())
+
+    return read

@@ -1,15 +1,20 @@
-"""The operator in a real DAG run: what reaches the target, the task's state, XCom and the consumers."""
+"""The operator in a real DAG run: what reaches the target, the task's state, XCom, events and the audit."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
+
+import pytest
 
 HEADER = "flight_date,carrier,flight,origin,dest,dep_delay"
 
 
-def test_flights_good_month_is_published_and_a_bad_one_leaves_the_target(lake: Any, run_dag: Callable[..., Any]) -> None:
+def test_flights_good_month_is_published_and_a_bad_one_leaves_the_target(
+    lake: Any, run_dag: Callable[..., Any], events: Any
+) -> None:
     lake.land("2013-01/a.csv", HEADER, "2013-01-01,UA,1545,EWR,IAH,2", "2013-01-01,AA,1141,JFK,MIA,NA")
     lake.land("2013-02/a.csv", HEADER, "2013-02-01,UA,1545,EWR,IAH,2", "2013-02-01,AA,1141,LHR,MIA,")
 
@@ -25,3 +30,122 @@ def test_flights_good_month_is_published_and_a_bad_one_leaves_the_target(lake: A
     assert bad.tasks == {"publish_flights": "failed", "announce": "upstream_failed"}
     assert bad.tries["publish_flights"] == 1
     assert (lake.version("reporting/flights"), lake.rows("reporting/flights")) == (version, rows)
+    assert [(e["table_version"], e["counts"]["candidate"]) for e in events("flights")] == [(version, 2)]
+
+
+def test_breach_with_retries_is_tried_once_and_the_callback_has_the_result(
+    setup: Any, run_dag: Any, attempts: Any, events: Any, xcoms: Any, tmp_path: Any
+) -> None:
+    setup.lake.land("p.csv", "id,v", "A1,")
+
+    ran = run_dag("gate", conf=setup.conf("p"))
+
+    assert ran.tasks == {"gate": "failed", "after": "upstream_failed"}
+    assert [(a.state, a.outcome.code) for a in attempts()] == [("rejected", "v|required")]
+    assert json.loads((tmp_path / "failed.json").read_text()) == {"state": "rejected", "broken": ["v|required"]}
+    assert events("batch") == []
+    assert setup.lake.version("reporting/batch") is None
+    report = xcoms(ran)["contract_gate"]
+    assert (report["state"], report["blocking"], report["attempt_id"]) == (
+        "rejected", ["v|required"], attempts()[0].attempt.attempt_id,
+    )  # fmt: skip
+
+
+def test_store_that_is_away_at_first_is_tried_again_and_published_once(
+    setup: Any, run_dag: Any, attempts: Any, events: Any
+) -> None:
+    setup.lake.land("p.csv", "id,v", "A1,1")
+    (setup.lake.root / "_invaract").write_text("in the way of the audit store's folder")
+
+    ran = run_dag("gate", conf=setup.conf("p"))
+
+    assert (ran.tasks["gate"], ran.tries["gate"]) == ("success", 2)
+    assert [(a.state, a.attempt.context["try_number"]) for a in attempts()] == [("published", "2")]
+    assert setup.lake.rows("reporting/batch") == [{"id": "A1", "v": 1}]
+    assert len(events("batch")) == 1
+
+
+def test_run_again_for_the_same_and_another_date_publishes_and_announces_once(
+    setup: Any, run_dag: Any, attempts: Any, events: Any
+) -> None:
+    setup.lake.land("p.csv", "id,v", "A1,1")
+    first, other = datetime(2026, 9, 1, 3, 28, tzinfo=UTC), datetime(2026, 9, 1, 3, 30, tzinfo=UTC)
+
+    run_dag("gate", conf=setup.conf("p"), logical_date=first)
+    version = setup.lake.version("reporting/batch")
+    again = run_dag("gate", conf=setup.conf("p"), logical_date=first)
+    backfill = run_dag("gate", conf=setup.conf("p"), logical_date=other)
+
+    assert [again.tasks["gate"], backfill.tasks["gate"]] == ["success", "success"]
+    assert (setup.lake.version("reporting/batch"), setup.lake.rows("reporting/batch")) == (version, [{"id": "A1", "v": 1}])
+    assert [a.outcome.code for a in attempts()] == ["publish.already_done", "publish.already_done", None]
+    assert len({a.submission.submission_id for a in attempts()}) == 1
+    assert [e["counts"]["candidate"] for e in events("batch")] == [1]
+
+
+def test_mapped_tasks_with_one_bad_partition_publish_each_good_one_once(
+    setup: Any, run_dag: Any, attempts: Any, events: Any
+) -> None:
+    for name, line in {"p0": "A1,1", "p1": "B1,", "p2": "C1,1"}.items():
+        setup.lake.land(f"{name}.csv", "id,v", line)
+    conf = setup.conf("") | {"parameters": {"parts": ["p0", "p1", "p2"]}}
+    day = datetime(2026, 9, 2, tzinfo=UTC)
+
+    first = run_dag("gate_maps", conf=conf, logical_date=day)
+    before = setup.lake.rows("reporting/batch")
+    setup.lake.land("p1.csv", "id,v", "B1,5")
+    second = run_dag("gate_maps", conf=conf, logical_date=day)
+
+    assert {n: s for n, s in first.tasks.items() if n.startswith("gate")} == {
+        "gate[0]": "success", "gate[1]": "failed", "gate[2]": "success",
+    }  # fmt: skip
+    assert first.tasks["after_all"] == "upstream_failed"
+    assert [r["id"] for r in before] == ["A1", "C1"]
+    assert second.state == "success"
+    assert setup.lake.rows("reporting/batch") == [{"id": "A1", "v": 1}, {"id": "B1", "v": 5}, {"id": "C1", "v": 1}]
+    assert {a.attempt.context["map_index"] for a in attempts()} == {"0", "1", "2"}
+    assert len({e["submission_id"] for e in events("parts")}) == len(events("parts")) == 3
+
+
+def test_rejected_batch_with_skip_skips_and_publishes_nothing(setup: Any, run_dag: Any) -> None:
+    setup.lake.land("p.csv", "id,v", "A1,")
+
+    assert run_dag("gate_skips", conf=setup.conf("p")).tasks == {"gate": "skipped"}
+    assert setup.lake.version("reporting/batch") is None
+
+
+@pytest.mark.parametrize(("text", "reason"), [("contract: [", "batch.yaml"), ("contract: x\nfeilds: []", "fields")])
+def test_contract_that_cannot_be_used_fails_at_once_and_says_why(
+    text: str, reason: str, setup: Any, run_dag: Any, capfd: Any
+) -> None:
+    setup.contract.write_text(text)
+
+    ran = run_dag("gate", conf=setup.conf("p"))
+
+    assert (ran.tasks["gate"], ran.tries["gate"]) == ("failed", 1)
+    assert reason in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("name", ["../../outside", "/tmp/outside"])
+def test_unsafe_submission_id_is_refused_before_a_file_is_written(name: str, setup: Any, run_dag: Any) -> None:
+    setup.lake.land("p.csv", "id,v", "A1,1")
+
+    ran = run_dag("gate_named", conf=setup.conf("p", id=name))
+
+    assert ran.tasks == {"gate": "failed"}
+    assert sorted(p.name for p in setup.lake.root.iterdir()) == ["_invaract", "landing"]
+
+
+def test_many_failing_rows_leave_a_small_report_without_a_value(
+    setup: Any, run_dag: Any, xcoms: Any, capfd: Any, airflow_home: Any
+) -> None:
+    setup.lake.land("p.csv", "id,v", *("A1,CANARY-7731" for _ in range(20_000)))
+
+    ran = run_dag("gate", conf=setup.conf("p"))
+
+    assert ran.tasks["gate"] == "failed"
+    report = xcoms(ran)
+    assert report["contract_gate"]["blocking"] == ["batch|rows", "v|type", "v|required"]
+    assert max(len(json.dumps(value)) for value in report.values()) < 1_500
+    assert "CANARY" not in "".join(capfd.readouterr())
+    assert not any(b"CANARY" in p.read_bytes() for p in airflow_home.rglob("*") if p.is_file())
