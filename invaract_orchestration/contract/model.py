@@ -214,7 +214,7 @@ class Notification(Closed):
     on: tuple[Literal["rejected", "late", "unknown"], ...] = Field(min_length=1)
     """What is told."""
     to: str
-    """`webhook:env:NAME`; the environment variable NAME holds the address."""
+    """`webhook:env:NAME` or `command:env:NAME`, where the environment variable NAME holds the address or command; or `log`."""
 
 
 class Contract(Closed):

@@ -11,7 +11,7 @@ from invaract_orchestration.contract.report import Path, Report, shown
 
 _TEMPLATE = re.compile(r"(?:[^{}]|\{[A-Za-z_]\w*\})*\Z", re.ASCII)
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z", re.ASCII)
-_NOTIFIED = re.compile(r"webhook:env:[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
+_NOTIFIED = re.compile(r"((webhook|command):env:[A-Za-z_][A-Za-z0-9_]*|log)\Z", re.ASCII)
 _INPUT = re.compile(r"[A-Za-z_]\w*\Z", re.ASCII)
 
 
@@ -71,7 +71,7 @@ def check_notifications(contract: Contract, report: Report) -> None:
     for at, notification in enumerate(contract.notifications):
         path: Path = ("notifications", at, "to")
         if report.is_sound(path) and not _NOTIFIED.match(notification.to):
-            message = f"expected webhook:env:NAME, found {shown(notification.to.split(':')[0])} in another form"
+            message = f"expected webhook:env:NAME, command:env:NAME or log, found {shown(notification.to.split(':')[0])} in another form"
             report.add(path, message, hint="NAME is the environment variable that holds the address")
 
 

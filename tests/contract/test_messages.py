@@ -230,7 +230,7 @@ def test_unknown_key_at_any_depth_is_refused_with_its_place(text: str, place: tu
         ),
         (
             "contract: a\nnotifications: [{on: [late], to: 'https://hooks.example/secret'}]\n",
-            "c.yaml:2:34: notifications[0].to: expected webhook:env:NAME, found 'https' in another form",
+            "c.yaml:2:34: notifications[0].to: expected webhook:env:NAME, command:env:NAME or log, found 'https' in another form",
         ),
         (
             "contract: a\nsource: {location: 's3://key:secret@bucket/x'}\n",

@@ -11,6 +11,8 @@ from datetime import datetime
 import sqlglot
 from sqlglot import exp
 
+from invaract_orchestration.contract.expressions import ExpressionError, parse_condition
+from invaract_orchestration.contract.standard_sql import standard_spelling
 from invaract_orchestration.errors import NotSupported
 
 Reference = Callable[[str], str | None]
@@ -24,14 +26,20 @@ def condition(sql: str, reference: Reference, now: datetime) -> str:
 
 def expression(sql: str, reference: Reference, now: datetime) -> str:
     """The DuckDB text of a Spark SQL expression, each column replaced by what `reference` gives for it."""
-    tree = sqlglot.parse_one(sql, read="spark")
+    try:
+        tree = parse_condition(sql)
+    except ExpressionError:
+        raise NotSupported(
+            "a condition calls what is not known to mean the same here as in Spark",
+            hint="docs/rules.md lists the functions that conditions can use",
+        ) from None
     return _rendered(tree.transform(lambda node: _column(node, reference)), now)
 
 
 def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> str:
     """The DuckDB text of a Spark SQL query. `views` gives the session's name for a table, by its name in lower case; a table
     that is not there keeps its name."""
-    tree = sqlglot.parse_one(sql, read="spark")
+    tree = standard_spelling(sqlglot.parse_one(sql, read="spark"))
     return _rendered(tree.transform(lambda node: _viewed(node, views or {})), now)
 
 
