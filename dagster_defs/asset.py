@@ -8,8 +8,8 @@ from typing import Any
 
 import dagster as dg
 
-from dagster_defs.names import check_name
-from dagster_defs.op import Gated, Producer, build_op
+from dagster_defs.names import VERDICT, check_name
+from dagster_defs.op import Gated, Producer, build_op, inputs_of
 from dagster_defs.slices import Parameters, check_fits
 from dagster_defs.translator import ContractTranslator
 from dagster_defs.translator import candidate_key as key_of_candidate
@@ -51,25 +51,37 @@ def contract_asset(
     both = {"group_name": group_name, "partitions_def": partitions_def, "owners": owners, "tags": tags}
     own = {"automation_condition": automation_condition, "freshness_policy": freshness_policy, "kinds": kinds}
     published, candidate = _specs(agreed, said, key, candidate_key)
-    candidate = _changed(candidate, both, deps=list(deps or candidate.deps), skippable=True)
     published = _changed(published, {**both, **own}, deps=[candidate.key], skippable=True)
     gated = Gated(
         contract=agreed, candidate=candidate.key, published=published.key, parameters=parameters, resource_key=resource_key
     )
-    checks = [
-        said.get_check_spec(agreed, rule)._replace(asset_key=candidate.key, partitions_def=partitions_def)
-        for rule in declared_checks(agreed)
-    ]
+    checks = _check_specs(agreed, said, candidate.key, partitions_def)
 
     def decorate(producer: Producer) -> dg.AssetsDefinition:
+        inputs = {name: dg.AssetIn() for name in inputs_of(producer, resource_key)} | dict(ins or {})
+        above = [asset_in.key or dg.AssetKey([name]) for name, asset_in in inputs.items()]
+        offered = _changed(candidate, both, deps=[*(deps or candidate.deps), *above], skippable=True)
         build = dg.multi_asset(
-            name=check_name(producer.__name__), specs=[candidate, published], check_specs=checks, can_subset=False, ins=ins,
+            name=check_name(producer.__name__), specs=[offered, published], check_specs=checks, can_subset=False, ins=inputs,
             partitions_def=partitions_def, backfill_policy=backfill_policy, retry_policy=retry_policy, pool=pool,
             op_tags=op_tags,
         )  # fmt: skip
         return build(build_op(gated, producer))
 
     return decorate
+
+
+def _check_specs(
+    contract: Contract, translator: ContractTranslator, candidate: dg.AssetKey,
+    partitions_def: dg.PartitionsDefinition[str] | None,
+) -> list[dg.AssetCheckSpec]:  # fmt: skip
+    verdict = dg.AssetCheckSpec(
+        check_name(VERDICT), asset=candidate, blocking=True, description="every blocking check is kept",
+        metadata={"invaract/check": VERDICT},
+    )  # fmt: skip
+    rules = (translator.get_check_spec(contract, rule) for rule in declared_checks(contract))
+    # the parameter of the constructor warns, for every check, that Dagster may still change it
+    return [spec._replace(asset_key=candidate, partitions_def=partitions_def) for spec in (verdict, *rules)]
 
 
 def _specs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import dagster as dg
 
@@ -15,7 +16,7 @@ from dagster_defs.metadata import (
     outcome_of,
     published_metadata,
 )  # fmt: skip
-from dagster_defs.names import check_name
+from dagster_defs.names import VERDICT, check_name
 from invaract_orchestration.audit.log import AttemptView
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.checks.catalogue import DeclaredCheck, declared_checks, results_by_check
@@ -23,7 +24,11 @@ from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.verdict.verdict import Bound, Verdict
 
+BLOCKED = "invaract/blocked"
+"""Under this name a failed step says which batches were rejected."""
+
 _DATA_VERSION = "dagster/data_version"
+_MOST_REASONS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +68,12 @@ class Story:
         )  # fmt: skip
 
     def check_events(self) -> Iterator[dg.AssetCheckResult]:
-        """Every check, also the ones that were not judged: those never count as passed."""
+        """The verdict, then every check, also the ones that were not judged: those never count as passed."""
+        yield self._verdict_event()
+        yield from self.rule_events()
+
+    def rule_events(self) -> Iterator[dg.AssetCheckResult]:
+        """Every check of the contract."""
         answers = self.answers
         for rule in declared_checks(self.contract):
             results = answers[rule.check]
@@ -99,8 +109,8 @@ class Story:
 
     def check_outputs(self) -> Iterator[dg.Output[None]]:
         """What the op still owes Dagster for checks that were logged by partition."""
-        for rule in declared_checks(self.contract):
-            spec = dg.AssetCheckSpec(check_name(rule.check), asset=self.candidate)
+        for check in (VERDICT, *(rule.check for rule in declared_checks(self.contract))):
+            spec = dg.AssetCheckSpec(check_name(check), asset=self.candidate)
             yield dg.Output(None, output_name=spec.get_python_identifier())
 
     def failure(self) -> dg.Failure | None:
@@ -112,11 +122,24 @@ class Story:
         text = f"{where}: {result.state}: {result.message}" + (f"\nHint: {result.hint}" if result.hint else "")
         metadata = {
             **attempt_metadata(result, self.page), "invaract/code": result.code or "none",
-            "invaract/asset": self.published, "invaract/contract": result.contract,
-            **({"invaract/partition": self.partition} if self.partition is not None else {}),
-            **({"invaract/reasons": list(result.verdict.reasons[:50])} if result.verdict else {}),
+            BLOCKED: dg.MetadataValue.json([self._blocked()] if result.state == "rejected" else []),
         }  # fmt: skip
         return dg.Failure(description=text, metadata=metadata, allow_retries=result.state != "rejected")
+
+    def _verdict_event(self) -> dg.AssetCheckResult:
+        return dg.AssetCheckResult(
+            asset_key=self.candidate, check_name=check_name(VERDICT), passed=self.result.state != "rejected",
+            description=f"{self.result.state}: {self.result.message}",
+            metadata={**attempt_metadata(self.result, self.page), "invaract/check": VERDICT},
+        )  # fmt: skip
+
+    def _blocked(self) -> dict[str, Any]:
+        result = self.result
+        return {
+            "asset": self.published.to_user_string(), "partition": self.partition, "contract": result.contract,
+            "message": result.message, "reasons": list(result.verdict.reasons[:_MOST_REASONS]) if result.verdict else [],
+            "submission_id": result.submission_id, "attempt_id": result.attempt_id, "page": self.page,
+        }  # fmt: skip
 
     def _logged(self, event: dg.MaterializeResult[None]) -> dg.AssetMaterialization:
         assert event.asset_key is not None  # both events name theirs
@@ -134,8 +157,10 @@ class Story:
 
 def failure_of(failures: Sequence[dg.Failure]) -> dg.Failure:
     """One failure for several partitions; tried again when any of them may be, as published ones are not published twice."""
+    blocked = [entry for f in failures for entry in f.metadata[BLOCKED].value]  # type: ignore[union-attr]
     return dg.Failure(
-        description="\n".join(str(f.description) for f in failures), metadata=failures[0].metadata,
+        description="\n".join(str(f.description) for f in failures),
+        metadata={**failures[0].metadata, BLOCKED: dg.MetadataValue.json(blocked)},
         allow_retries=any(f.allow_retries for f in failures),
     )  # fmt: skip
 

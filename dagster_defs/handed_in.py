@@ -107,13 +107,12 @@ def _write(rows: Any, path: Path) -> None:
     import pyarrow.parquet as pq
 
     path.parent.mkdir(parents=True, mode=0o700)
-    stream = _stream(rows)
     try:
-        reader = pa.RecordBatchReader.from_stream(stream)
+        reader = pa.RecordBatchReader.from_stream(_stream(rows))
         with pq.ParquetWriter(path, reader.schema, coerce_timestamps="us") as writer:
             for batch in reader:
                 writer.write_batch(batch)
-    except (pa.ArrowException, ValueError, OSError) as error:
+    except (pa.ArrowException, ValueError, TypeError, OSError) as error:
         # the library's own message may hold values
         raise EngineFailure(
             f"the rows that were returned could not be written down: {type(error).__name__}",

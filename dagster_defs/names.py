@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 
+VERDICT = "gate|verdict"
+"""The check that says whether the batch may go out; it stands for all the others together."""
+
 _SEPARATORS = {"|": "__", "+": "___", ".": "____"}
 _PART = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*\Z")
 _SPLIT = re.compile(r"([|+.])")

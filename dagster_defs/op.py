@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
+from dagster._core.definitions.resource_annotation import get_resource_args
 
 from dagster_defs.events import Story, as_published_before, failure_of
 from dagster_defs.handed_in import Slot, offered
@@ -45,15 +46,22 @@ def build_op(gated: Gated, producer: Producer) -> Callable[..., Iterator[Any]]:
         rows = producer(context, **arguments) if takes_context else producer(**arguments)
         yield from _Run(gated, context, resource).events(rows)
 
-    keyword = inspect.Parameter.KEYWORD_ONLY
+    plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
     asked = [
-        inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=dg.AssetExecutionContext),
-        *(p.replace(kind=keyword) for name, p in own.items() if name not in ("context", gated.resource_key)),
-        inspect.Parameter(gated.resource_key, keyword, annotation=ContractGateResource),
+        inspect.Parameter("context", plain, annotation=dg.AssetExecutionContext),
+        inspect.Parameter(gated.resource_key, plain, annotation=ContractGateResource),
+        *(p.replace(kind=plain) for name, p in own.items() if name not in ("context", gated.resource_key)),
     ]
     run.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in asked if p.annotation is not inspect.Parameter.empty}
     return run
+
+
+def inputs_of(producer: Producer, resource_key: str) -> tuple[str, ...]:
+    """The producer's arguments that are other assets: neither the context, nor config, nor a resource."""
+    own = inspect.signature(producer, eval_str=True).parameters
+    resources = {argument.name for argument in get_resource_args(producer)}
+    return tuple(name for name in own if name not in {"context", "config", resource_key, *resources})
 
 
 class _Run:

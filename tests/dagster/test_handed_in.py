@@ -1,0 +1,135 @@
+"""Rows that a producer returns: what they may be, and which submission they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import dagster as dg
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from dagster_defs import contract_asset
+from tests.dagster.project import MONTHS, Project, failure_of, materialized
+
+pytestmark = pytest.mark.dagster
+
+CONTRACT = """
+contract: totals
+version: "1.0.0"
+fields: [{name: id, type: bigint, required: true}, {name: total, type: bigint, min: 0}]
+publish: {target: ./lake/totals, mode: append}
+"""
+
+
+class Size(dg.Config):
+    rows: int = 1
+
+
+class Step(dg.ConfigurableResource):  # type: ignore[type-arg]
+    by: int = 10
+
+
+def gated(project: Project, producer: Callable[[], Any], **given: Any) -> dg.AssetsDefinition:
+    (project.root / "totals.yaml").write_text(CONTRACT)
+
+    @contract_asset(project.root / "totals.yaml", **given)
+    def totals() -> Any:
+        return producer()
+
+    return totals
+
+
+TABLE = pa.table({"id": pa.array([1, 2], pa.int64()), "total": pa.array([3, None], pa.int64())})
+
+
+@pytest.mark.parametrize(
+    "producer",
+    [
+        pytest.param(lambda: TABLE, id="pyarrow"),
+        pytest.param(lambda: pl.DataFrame(TABLE), id="polars"),
+        pytest.param(lambda: pl.DataFrame(TABLE).lazy(), id="polars lazy"),
+        pytest.param(lambda: pd.DataFrame({"id": [1, 2], "total": pd.array([3, None], "Int64")}), id="pandas"),
+        pytest.param(lambda: duckdb.from_arrow(TABLE), id="duckdb"),
+        pytest.param(lambda: "select id + 1 as id, cast(null as bigint) as total from range(2)", id="sql"),
+    ],
+)
+def test_handed_in_rows_are_published_and_leave_no_copy(project: Project, producer: Callable[[], Any]) -> None:
+    result = project.run(gated(project, producer))
+    assert result.success
+    assert project.ids("totals") == [1, 2]
+    assert list((project.root / "lake").rglob("rows*.parquet")) == []
+
+
+def test_handed_in_bad_rows_are_rejected(project: Project) -> None:
+    result = project.run(gated(project, lambda: pa.table({"id": [1], "total": [-5]})))
+    assert not result.success
+    assert "total|min" in failure_of(result)
+    assert project.ids("totals") == []
+
+
+def test_handed_in_same_rows_again_are_one_publication(project: Project) -> None:
+    asset = gated(project, lambda: TABLE)
+    assert project.run(asset).success
+    assert project.run(asset).success
+    assert project.version("totals") == 1
+
+
+def test_handed_in_other_rows_for_one_partition_are_a_correction(project: Project) -> None:
+    months = dg.StaticPartitionsDefinition(MONTHS)
+    assert project.run(gated(project, lambda: TABLE, partitions_def=months), "2013-01").success
+    other = gated(project, lambda: TABLE.slice(1), partitions_def=months)
+    again = project.run(other, "2013-01")
+    assert "published before with another content" in failure_of(again)
+    assert project.run(other, "2013-02").success
+    assert project.ids("totals") == [1, 2, 2]
+
+
+def test_handed_in_sql_over_declared_tables_is_published(project: Project) -> None:
+    assert project.run(project.asset(), "2013-01").success
+    text = CONTRACT.replace("fields:", "source: {format: sql, sql: unused, inputs: {orders: ./lake/orders}}\nfields:")
+    (project.root / "totals.yaml").write_text(text)
+
+    @contract_asset(project.root / "totals.yaml", deps=["orders"])
+    def totals() -> str:
+        return "select id, cast(count(*) as bigint) as total from orders group by id"
+
+    assert project.run(totals).success
+    assert project.ids("totals") == [1, 2]
+
+
+def test_handed_in_what_holds_no_rows_is_refused_without_a_retry(project: Project) -> None:
+    result = project.run(gated(project, lambda: 3, retry_policy=dg.RetryPolicy(max_retries=2)))
+    assert "which holds no rows" in failure_of(result)
+    assert not any(e.is_step_up_for_retry for e in result.all_events)
+
+
+def test_handed_in_mixed_types_fail_without_their_values(project: Project) -> None:
+    mixed = pd.DataFrame({"id": ["CANARY", 1], "total": [1, 2]})
+    result = project.run(gated(project, lambda: mixed))
+    assert not result.success
+    assert "could not be written down" in failure_of(result)
+    assert all("CANARY" not in entry.to_json() for entry in project.instance.all_logs(result.run_id))
+
+
+def test_producer_inputs_resources_and_config_are_given_as_written(project: Project) -> None:
+    (project.root / "totals.yaml").write_text(CONTRACT)
+
+    @dg.asset
+    def first() -> int:
+        return 7
+
+    @contract_asset(project.root / "totals.yaml")
+    def totals(context: dg.AssetExecutionContext, first: int, config: Size, step: Step) -> pa.Table:
+        context.log.info("made")
+        return pa.table({"id": [first, first + step.by][: config.rows], "total": [0, 0][: config.rows]})
+
+    result = dg.materialize(
+        [first, totals], instance=project.instance, run_config={"ops": {"totals": {"config": {"rows": 2}}}},
+        resources={"contract_gate": project.resource(), "step": Step()},
+    )  # fmt: skip
+    assert materialized(result) == ["first", "totals_candidate", "totals"]
+    assert project.ids("totals") == [7, 17]
