@@ -23,7 +23,8 @@ from invaract_orchestration.engines.duckdb.candidate import Writer, redigest, ro
 from invaract_orchestration.engines.duckdb.measure import Measure
 from invaract_orchestration.engines.duckdb.observe import observe
 from invaract_orchestration.engines.duckdb.query_inputs import table_schemas
-from invaract_orchestration.engines.duckdb.session import connect, register_text_functions
+from invaract_orchestration.engines.duckdb.raw_records import rewritten
+from invaract_orchestration.engines.duckdb.session import UnevenLineEnds, connect, register_text_functions
 from invaract_orchestration.intake.batch import Batch
 
 
@@ -63,7 +64,10 @@ class DuckDBSession:
 
     def observe(self, contract: Contract, batch: Batch, now: datetime) -> tuple[ObservedSchema, ...]:
         """See `EngineSession.observe`."""
-        return observe(self.connection, contract, batch, now)
+        try:
+            return observe(self.connection, contract, batch, now)
+        except UnevenLineEnds:
+            return observe(self.connection, contract, rewritten(batch, self.scratch), now)
 
     def table_schemas(self, batch: Batch) -> dict[str, Struct]:
         """See `EngineSession.table_schemas`."""

@@ -18,7 +18,7 @@ from invaract_orchestration.contract.model import SourceOptions
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.raw_records import MARK, blank_lines
 from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
-from invaract_orchestration.engines.duckdb.rows import REJECT_SCANS, REJECTS, Rows, column_types
+from invaract_orchestration.engines.duckdb.rows import REJECT_SCANS, REJECTS, Rows, as_payload, column_types
 from invaract_orchestration.engines.duckdb.session import translated
 
 _TABLE = "invaract_failing"
@@ -59,7 +59,7 @@ class FailingWriter:
         """Take the failing rows from a candidate whose source gives no second reading."""
         types = column_types(self.request.contract)
         fields = self.request.contract.fields
-        packed = ", ".join(f"{q.text(f.name)}, {columns(f.name)}" for f in fields)
+        packed = ", ".join(f"{q.text(f.name)}, {as_payload(columns(f.name) or '', f.type)}" for f in fields)
         paths = q.paths(f.path for f in whole.files)
         relation = (
             f"(SELECT *, json_object({packed}) AS invaract_p, 0 AS invaract_n "

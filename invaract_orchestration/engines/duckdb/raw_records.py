@@ -48,8 +48,8 @@ def rewritten(batch: Batch, folder: Path) -> Batch:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     files = []
     for number, file in enumerate(batch.files):
-        path = folder / f"records-{number}.csv"
-        _rewrite(file, path, batch.source.options)
+        path = folder / f"records-{number}.txt"
+        _rewrite(file, path, batch.source.options, is_csv=batch.source.format == "csv")
         files.append(replace(file, file=replace(file.file, path=path)))
     return replace(batch, files=tuple(files))
 
@@ -108,7 +108,12 @@ def _opened(path: Path) -> Any:
     return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
 
 
-def _rewrite(file: BatchFile, copy: Path, options: SourceOptions) -> None:
+def _rewrite(file: BatchFile, copy: Path, options: SourceOptions, *, is_csv: bool) -> None:
+    if not is_csv:
+        with _opened(file.file.path) as lines, copy.open("wb") as copied:
+            for line in lines:
+                copied.write(b"\n".join(line.removesuffix(b"\n").removesuffix(b"\r").split(b"\r")) + b"\n")
+        return
     encoding = {"utf-8": "utf-8", "latin-1": "latin-1", "utf-16": "utf-16"}[options.encoding]
     errors = "surrogateescape" if encoding == "utf-8" else "strict"
     with _text(file.file.path, encoding, errors) as source, copy.open("w", encoding=encoding, errors=errors, newline="") as out:

@@ -12,7 +12,7 @@ from typing import Literal
 import duckdb
 
 from invaract_orchestration.checks.row_rules import DUPLICATE_KEY, MALFORMED
-from invaract_orchestration.contract.field_types import FieldType
+from invaract_orchestration.contract.field_types import BOOLEAN, INTEGERS, STRING, FieldType
 from invaract_orchestration.contract.model import Contract, SourceOptions
 from invaract_orchestration.engines.duckdb import json_forms
 from invaract_orchestration.engines.duckdb import sql_text as q
@@ -78,7 +78,8 @@ def _csv(contract: Contract, batch: Batch) -> Rows:
             raw = [
                 f"c{feeds.index(f.name)}" if f.name in feeds else _folder_value(f.name, folders) for f in fields
             ]  # a column that is absent is null
-            payload = ", ".join(f"{q.text(n)}, c{j}" for j, n in enumerate(names))
+            own = [(n, f"c{j}") for j, n in enumerate(names)] + [(n, _folder_value(n, folders)) for n in folders]
+            payload = ", ".join(f"{q.text(n)}, {value}" for n, value in own)
             reader = read_csv([str(b.file.path) for b in files], len(names), batch.source.options, bad)
             rows = f"SELECT {reader[0]}, f FROM {reader[1]}"
             columns = ", ".join(f"{r} AS r{i}" for i, r in enumerate(raw))
@@ -179,11 +180,9 @@ def _typed(contract: Contract, batch: Batch) -> Rows:
     fields = contract.fields
     folders = _folder_names(contract, batch)
     if batch.files:
-        paths = q.paths(b.file.path for b in batch.files)
-        source = f"read_parquet({paths}, filename='f', file_row_number=true, hive_partitioning=false, union_by_name=true)"
-        extra, number = "f", "file_row_number + 1"
+        source, extra, number = _parquet(batch, {f.name.lower() for f in fields})
     else:
-        source, extra, number = FRAME, "'' AS f", "0"
+        source, extra, number = FRAME, "''", "0"
     present = {f.name for f in fields} - batch.absent - set(folders)
     columns = []
     for i, spec in enumerate(fields):
@@ -193,8 +192,8 @@ def _typed(contract: Contract, batch: Batch) -> Rows:
             columns.append(f"{_folder_value(spec.name, folders)} AS v{i}")
         else:
             columns.append(f"CAST(NULL AS {duckdb_type(spec.type)}) AS v{i}")
-    chosen = f"SELECT {', '.join(columns)}, {extra}, {number} AS n FROM {source}" + _folder_join(folders)
-    packed = ", ".join(f"{q.text(f.name)}, v{i}" for i, f in enumerate(fields))
+    chosen = f"SELECT {', '.join(columns)}, {extra} AS f, {number} AS n FROM {source}" + _folder_join(folders, extra)
+    packed = ", ".join(f"{q.text(f.name)}, {as_payload(f'v{i}', f.type)}" for i, f in enumerate(fields))
     casts, rights = [], []
     for i, spec in enumerate(fields):
         if spec.name in folders:
@@ -219,6 +218,23 @@ def _typed(contract: Contract, batch: Batch) -> Rows:
     )
 
 
+def _parquet(batch: Batch, names: set[str]) -> tuple[str, str, str]:
+    """(relation, file, number of the row in its file) of Parquet files."""
+    file, numbering = "invaract: file", "file_row_number"
+    how = f"filename={q.text(file)}, hive_partitioning=false, union_by_name=true"
+    paths = [b.file.path for b in batch.files]
+    if numbering not in names:
+        return f"read_parquet({q.paths(paths)}, {how}, file_row_number=true)", q.name(file), f"{numbering} + 1"
+    own = "invaract: number"  # the data has a column of that name itself
+    each = (f"SELECT *, row_number() OVER () AS {q.name(own)} FROM read_parquet({q.paths([p])}, {how})" for p in paths)
+    return f"({' UNION ALL BY NAME '.join(each)})", q.name(file), q.name(own)
+
+
+def as_payload(value: str, type_: FieldType) -> str:
+    """A typed value as it is kept with a failing row: JSON of its own where that holds every digit, else its text."""
+    return value if type_ in (*INTEGERS, BOOLEAN, STRING) else f"CAST({value} AS VARCHAR)"
+
+
 def _folder_names(contract: Contract, batch: Batch) -> list[str]:
     """Columns that stand in the folder names of the files."""
     fed = {name for file in batch.files for name in file.feeds}
@@ -230,8 +246,8 @@ def _folder_value(name: str, folders: list[str]) -> str:
     return f"folders[{folders.index(name) + 1}]" if name in folders else "CAST(NULL AS VARCHAR)"
 
 
-def _folder_join(folders: list[str]) -> str:
-    return f" JOIN {FOLDERS} ON f = folder_file" if folders else ""
+def _folder_join(folders: list[str], file: str = "f") -> str:
+    return f" JOIN {FOLDERS} ON {file} = folder_file" if folders else ""
 
 
 def register_folders(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch) -> None:

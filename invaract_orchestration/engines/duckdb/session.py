@@ -21,6 +21,8 @@ _KNOWN = (
     ("gzip", "a compressed file is damaged", "ask for the file again and submit it anew"),
     ("snappy", "a Parquet file is damaged", None),
     ("no magic bytes", "a file is not a Parquet file, or is cut off", "check source.format and the file's size"),
+    ("too small to be a parquet", "a file is not a Parquet file, or is cut off", "check source.format and the file's size"),
+    ("parquet", "a Parquet file is damaged or not one", "check source.format, and ask for the file again"),
     ("cannot open file", "a file cannot be opened", "check that it is still there, and its permissions"),
     ("no files found", "a file has vanished since it was listed", "submit the batch again"),
     ("thrift", "a Parquet file is damaged", None),
