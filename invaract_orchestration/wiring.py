@@ -39,8 +39,6 @@ def open_audit(settings: Settings | None = None, *, read_only: bool = False) -> 
     from invaract_orchestration.stores.open import open_store
 
     chosen = settings or read_settings()
-    if chosen.audit_url.startswith("sqlite:///") and not read_only:
-        Path(chosen.audit_url.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
     with open_store(chosen.audit_url, read_only=read_only) as store:
         yield store
 

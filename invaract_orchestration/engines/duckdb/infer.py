@@ -154,9 +154,8 @@ def _refuse_unusable(header: FileHeader) -> None:
 
 
 def _text_relation(file: ListedFile, header: FileHeader, options: SourceOptions) -> str:
-    columns, table = read_csv([str(file.path)], len(header.names), options)
-    lenient = table.replace("strict_mode=true", "strict_mode=true, ignore_errors=true")  # a bad line is for `check` to tell
-    return f"(SELECT {columns} FROM {lenient} LIMIT {ROWS})"
+    columns, table = read_csv([str(file.path)], len(header.names), options, "skip")  # a bad line is for `check` to tell
+    return f"(SELECT {columns} FROM {table} LIMIT {ROWS})"
 
 
 def _forms(text: str) -> dict[str, str]:

@@ -1,0 +1,161 @@
+"""The other verbs, on what a few runs have left."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from invaract_orchestration.cli.verbs import VERBS
+from tests.cli.conftest import BAD, GOOD, Place
+
+
+@pytest.fixture
+def used(place: Place) -> Place:
+    place.deliver("d1", GOOD)
+    place.deliver("d2", BAD)
+    place.call("run", "orders.yaml", "-p", "day=d1")
+    place.call("run", "orders.yaml", "-p", "day=d2")
+    return place
+
+
+@pytest.mark.parametrize("verb", [v.name for v in VERBS])
+def test_help_of_every_verb_has_examples(place: Place, verb: str) -> None:
+    said = place.call(*verb.split(), "--help")
+    assert said.code == 0
+    assert f"Usage: invaract {verb}" in said.out
+    assert f"Examples:\n  invaract {verb}" in said.out
+
+
+def test_help_loads_no_engine_and_no_store() -> None:
+    code = (
+        "import sys; from invaract_orchestration.cli.app import call; call(['--help']); "
+        "print([m for m in ('duckdb', 'deltalake', 'pyarrow', 'sqlalchemy', 'sqlglot', 'pydantic') if m in sys.modules])"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines()[-1] == "[]"
+
+
+def test_unknown_verb_exits_64_and_names_the_nearest(place: Place) -> None:
+    said = place.call("rnu")
+    assert said.code == 64
+    assert 'Did you mean "run"?' in said.err
+
+
+def test_history_has_the_newest_first(used: Place) -> None:
+    said = json.loads(used.call("history", "--output", "json").out)
+    assert [(a["state"], a["submission"]["parameters"]) for a in said["attempts"]] == [
+        ("rejected", {"day": "d2"}), ("published", {"day": "d1"}),
+    ]  # fmt: skip
+    only = used.call("history", "--state", "rejected", "--contract", "orders")
+    assert "day=d2" in only.out
+    assert "day=d1" not in only.out
+
+
+def test_show_prints_every_check_and_step(used: Place) -> None:
+    attempts = json.loads(used.call("history", "--output", "json").out)["attempts"]
+    attempt = attempts[0]["attempt"]["attempt_id"]
+    said = used.call("show", attempt[:12])
+    assert said.out.startswith("REJECTED  orders 1.0.0, day=d2\n")
+    assert "amount|min" in said.out
+    assert "id|required" in said.out
+    assert "d2.csv" in said.out
+    assert "canary" not in said.out
+    whole = json.loads(used.call("show", attempts[0]["submission"]["submission_id"], "--output", "json").out)
+    assert whole["attempt"]["attempt_id"] == attempt
+    assert {r["check"] for r in whole["verdict"]["results"]} >= {"amount|min", "amount|type", "id|unique"}
+
+
+def test_show_of_an_unknown_attempt_exits_64(used: Place) -> None:
+    assert used.call("show", "a-nothing").code == 64
+
+
+def test_status_says_since_when_and_why_it_is_blocked(used: Place) -> None:
+    said = json.loads(used.call("status", "--output", "json").out)["contracts"][0]
+    assert said["contract"] == "orders"
+    assert said["last_published"]["publication"]["table_version"] == 1
+    assert sorted(said["reasons"]) == ["amount|min", "amount|type"]
+    assert said["blocked_since"] is not None
+    assert "amount|type" in used.call("status").out
+
+
+def test_quarantine_list_counts_and_show_prints_the_values(used: Place) -> None:
+    listed = json.loads(used.call("quarantine", "list", "orders.yaml", "--output", "json").out)
+    assert [(e["kind"], e["rules"], e["rows"]) for e in listed["entries"]] == [
+        ("rejected", "amount|min", 1), ("rejected", "amount|type", 1),
+    ]  # fmt: skip
+    assert "canary" not in used.call("quarantine", "list", "orders.yaml").out
+    shown = used.call("quarantine", "show", "orders.yaml", "--rule", "amount|type")
+    assert "canary-9b21" in shown.out
+    assert "canary-7f3a" not in shown.out
+    assert "1 of 1 rows shown" in shown.out
+
+
+def test_audit_verify_finds_an_edited_row(used: Place) -> None:
+    assert used.call("audit", "verify").code == 0
+    with sqlite3.connect(used.root / "lake/_invaract/audit.db") as database:
+        triggers = database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for (name,) in triggers:
+            database.execute(f'DROP TRIGGER "{name}"')
+        database.execute("UPDATE event SET message = 'all is well'")
+    database.close()
+    said = used.call("audit", "verify")
+    assert said.code == 1
+    assert "edited" in said.out
+
+
+def test_adopt_takes_in_a_table_that_fits(used: Place) -> None:
+    said = used.call("adopt", "orders.yaml", "-p", "day=d1")
+    assert said.code == 0
+    assert said.out.startswith("ADOPTED  orders 1.0.0")
+    assert "took in version 1 with 3 columns" in said.out
+    kinds = [a["attempt"]["kind"] for a in json.loads(used.call("history", "--output", "json").out)["attempts"]]
+    assert kinds == ["adopt", "run", "run"]
+
+
+def test_adopt_of_a_table_with_other_columns_exits_1(used: Place) -> None:
+    text = (used.root / "orders.yaml").read_text().replace('1.0.0"', '2.0.0"')
+    text = text.replace("name: note, type: string", "name: note, type: int")
+    (used.root / "orders.yaml").write_text(text)
+    said = used.call("adopt", "orders.yaml", "-p", "day=d1")
+    assert said.code == 1
+    assert "'note' is string, the contract says int" in said.out
+
+
+def test_adopt_without_a_table_exits_3(place: Place) -> None:
+    said = place.call("adopt", "orders.yaml", "-p", "day=d1")
+    assert said.code == 3
+    assert "there is no Delta table" in said.err
+
+
+def test_lint_exits_1_for_an_error_and_3_for_a_contract_that_does_not_load(place: Place) -> None:
+    assert place.call("lint", "orders.yaml").code == 0
+    (place.root / "odd.yaml").write_text("contract: odd\nfields: [{name: a, type: int, min: 5, max: 3}]\n")
+    said = place.call("lint", "orders.yaml", "odd.yaml")
+    assert said.code in (1, 3)
+    assert "odd.yaml:2" in said.out
+    assert place.call("lint", "none.yaml").code == 3
+
+
+def test_schema_prints_the_generated_schema(place: Place) -> None:
+    said = place.call("schema")
+    assert json.loads(said.out)["properties"]["contract"]["type"] == "string"
+
+
+def test_doctor_names_places_and_no_password(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INVARACT_AUDIT_URL", "postgresql://me:canary-5e1c@127.0.0.1:1/none")
+    said = place.call("doctor")
+    assert "duckdb" in said.out
+    assert str(place.root / "lake") in said.out
+    assert said.code == 3
+    assert "canary-5e1c" not in said.out + said.err
+
+
+def test_verbs_that_read_the_record_say_so_when_there_is_none(place: Place) -> None:
+    for verb in (("history",), ("status",), ("show", "a-1"), ("audit", "verify")):
+        said = place.call(*verb)
+        assert said.code == 3
+        assert "There is no audit store" in said.err
