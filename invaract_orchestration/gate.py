@@ -278,7 +278,7 @@ class _Flow:
     def _candidate_request(self, batch: Batch, target: TargetState) -> CandidateRequest:
         publish = self.contract.publish
         spelled = {f.name: c.name for f in self.contract.fields if (c := target.column(f.name)) is not None}
-        partitions = target.partition_by if target.exists else (publish.partition_by if publish else ())
+        partitions = target.partition_by if target.exists else (publish.partition_columns if publish else ())
         names = {spelled.get(f.name, f.name).lower(): f.name for f in self.contract.fields}
         return CandidateRequest(
             contract=self.contract, batch=batch, location=str(self._candidate_place()), spelled=spelled, now=self.now,

@@ -25,7 +25,7 @@ def judge_placement(
         filled = value.format_map(dict(parameters)) if "{" in value else value
         asked.append((f"{column}|partition", f"every row lies in {column}={filled}", _equals(contract, column, filled)))
     if publish.mode == "replace_partitions":
-        for column in publish.partition_by:
+        for column in publish.partition_columns:
             asked.append((f"{column}|partition_null", f"no null in partition column {column}", f"`{column}` IS NOT NULL"))
     if publish.mode == "replace_where" and publish.where:
         asked.append(("publish|replace_where", f"every row lies in {publish.where}", publish.where))

@@ -194,6 +194,11 @@ class Publish(Closed):
             raise ValueError("mode replace_partitions needs `partition_by` or `partition`")
         return self
 
+    @property
+    def partition_columns(self) -> tuple[str, ...]:
+        """The columns that the table is partitioned by: those of the replaced partition where nothing else is said."""
+        return self.partition_by or (tuple(self.partition) if self.mode == "replace_partitions" else ())
+
 
 class Freshness(Closed):
     """When data is expected; read by status and notifications, never a reason to loosen a check."""

@@ -20,7 +20,11 @@ class TargetProblem:
 
 def target_problems(contract: Contract, target: TargetState) -> tuple[TargetProblem, ...]:
     """Every reason, in the order of the contract's fields and then of the target's own columns."""
-    if not target.exists or contract.publish is None:
+    if contract.publish is None:
+        return ()
+    if contract.publish.mode == "scd2":
+        return (TargetProblem(sentence="mode scd2 is not built yet", hint="use merge, which keeps the latest row of a key"),)
+    if not target.exists:
         return ()
     found = [p for f in contract.fields if (p := _field_problem(contract, target, f)) is not None]
     known = {f.name.lower() for f in contract.fields}
@@ -38,11 +42,16 @@ def target_problems(contract: Contract, target: TargetState) -> tuple[TargetProb
                     hint="declare the field, or let the column be null in the target",
                 )
             )
-    declared = tuple(n.lower() for n in contract.publish.partition_by)
+    found.extend(
+        TargetProblem(sentence=f"the target is partitioned by {n!r}, and the contract has no such field", hint="declare the field")
+        for n in target.partition_by
+        if n.lower() not in known
+    )
+    declared = tuple(n.lower() for n in contract.publish.partition_columns)
     if declared and declared != tuple(n.lower() for n in target.partition_by):
         found.append(
             TargetProblem(
-                sentence=f"the contract partitions by {_names(contract.publish.partition_by)}, "
+                sentence=f"the contract partitions by {_names(contract.publish.partition_columns)}, "
                 f"the target by {_names(target.partition_by)}",
                 hint="make publish.partition_by the target's partition columns, in their order",
             )

@@ -25,7 +25,9 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
 
 from invaract_orchestration.candidate.candidate import Candidate, CandidateFile
-from invaract_orchestration.contract.field_types import BIGINT, BOOLEAN, DATE, INT, SMALLINT, STRING, TINYINT
+from invaract_orchestration.contract.field_types import (
+    BIGINT, BOOLEAN, DATE, INT, SMALLINT, STRING, TINYINT, Decimal, FieldType,
+)  # fmt: skip
 from invaract_orchestration.engines.delta.inspect import find_publication
 from invaract_orchestration.engines.delta.schema_changes import prepare_table
 from invaract_orchestration.engines.delta.spark_text import delta_predicate
@@ -39,6 +41,7 @@ from invaract_orchestration.errors import (
 )  # fmt: skip
 from invaract_orchestration.publish.intent import Published, PublishIntent
 
+_MOST_PARTITIONS = 200
 _PLAIN_PARTITIONS = (STRING, INT, BIGINT, SMALLINT, TINYINT, DATE, BOOLEAN)
 """Types whose partition values are the same text for DuckDB and for Delta."""
 
@@ -240,10 +243,37 @@ def _replace_where(intent: PublishIntent, table: DeltaTable, properties: CommitP
 
 
 def _replace_partitions(intent: PublishIntent, table: DeltaTable, properties: CommitProperties) -> dict[str, int | None]:
-    raise NotSupported(
-        "replace_partitions on this table would have to rewrite it: " + "; ".join(intent.target.rewrite_reasons),
-        hint="use mode replace_where with the partition's predicate",
+    partitions = tuple(table.metadata().partition_columns)
+    if not partitions:
+        raise NotSupported("the target has no partitions to replace", hint="use mode replace_where or overwrite")
+    types = dict(intent.candidate.columns)
+    replaced = sorted({tuple(v for _, v in _laid_out(f, partitions)) for f in intent.candidate.files if f.rows})
+    if len(replaced) > _MOST_PARTITIONS:
+        raise NotSupported(
+            f"replacing {len(replaced)} partitions of this table at once would have to rewrite it",
+            hint=f"submit at most {_MOST_PARTITIONS} partitions at a time",
+        )
+    each = (" AND ".join(_is_in(n, v, types[n]) for n, v in zip(partitions, values, strict=True)) for values in replaced)
+    predicate = " OR ".join(f"({condition})" for condition in each)
+    write_deltalake(
+        table, candidate_rows(intent.candidate), mode="overwrite", predicate=predicate, commit_properties=properties
     )
+    return {"inserted": intent.candidate.rows, "updated": 0}
+
+
+def _laid_out(file: CandidateFile, partitions: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The partition of a file; a null among them is broken before, and a candidate of another layout is not replaced by."""
+    values = tuple((k, v) for k, v in file.partition if v is not None)
+    if tuple(k for k, _ in values) != partitions:
+        raise NotSupported("the candidate is not laid out by the target's partitions", hint="declare publish.partition_by")
+    return values
+
+
+def _is_in(name: str, value: str, type_: FieldType) -> str:
+    column, text = '"' + name.replace('"', '""') + '"', "'" + value.replace("'", "''") + "'"
+    if isinstance(type_, Decimal):
+        return f"{column} = CAST({text} AS DECIMAL({type_.precision},{type_.scale}))"
+    return f"{column} = {text}"
 
 
 def _merge(intent: PublishIntent, table: DeltaTable, properties: CommitProperties) -> dict[str, int | None]:

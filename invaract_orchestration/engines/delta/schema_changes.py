@@ -60,7 +60,7 @@ def _create(intent: PublishIntent) -> tuple[DeltaTable, tuple[str, ...]]:
     _alter(
         lambda: DeltaTable.create(
             intent.target.location, delta_schema(intent.candidate.columns, not_null), mode="error",
-            partition_by=list(publish.partition_by) or None, description=_description(contract),
+            partition_by=list(publish.partition_columns) or None, description=_description(contract),
             commit_properties=CommitProperties(max_commit_retries=0),
         )
     )  # fmt: skip

@@ -32,7 +32,7 @@ from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.failing import FailingWriter
 from invaract_orchestration.engines.duckdb.raw_records import is_doubtful, rewritten
 from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
-from invaract_orchestration.engines.duckdb.rows import Rows, column_types, register_folders, rows_of
+from invaract_orchestration.engines.duckdb.rows import FRAME, Rows, column_types, register_folders, rows_of
 from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, UnevenLineEnds, translated
 from invaract_orchestration.engines.duckdb.statistics import is_proven
 from invaract_orchestration.errors import CandidateChanged, EngineFailure, InputUnreadable
@@ -80,6 +80,8 @@ class Writer:
     def _materialised(self) -> Materialised:
         register_folders(self.connection, self.request.contract, self.request.batch)
         rows = rows_of(self.request.contract, self.request.batch)
+        if rows.rights and not rows.is_text and not self.request.batch.files:
+            hold_frame(self.connection)
         checks = row_checks(self.request.contract)
         try:
             candidate = self._write(rows, f"CASE WHEN {rows.guard()} THEN true ELSE error({q.text(BREACH)}) END")
@@ -267,6 +269,14 @@ def files_relation(candidate: Candidate) -> str:
     if not candidate.files:
         raise EngineFailure("the candidate has no file")
     return f"read_parquet({q.paths(f.path for f in candidate.files)}, hive_partitioning=false)"
+
+
+def hold_frame(connection: duckdb.DuckDBPyConnection) -> None:
+    """Keep the rows of a frame, table or query in the session: it may be read twice, and gives its rows but once."""
+    with translated("reading the source"):
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {FRAME}_rows AS SELECT * FROM {FRAME}")
+        connection.execute(f"DROP VIEW IF EXISTS {FRAME}")
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {FRAME} AS SELECT * FROM {FRAME}_rows")
 
 
 def _spelled_columns(spelled: Any, fields: Any) -> Callable[[str], str | None]:

@@ -82,10 +82,13 @@ class Measure:
         publish = contract.publish
         if key.across != "target" or target is None or not target.exists or publish is None:
             return 0
-        if publish.mode in ("merge", "overwrite", "scd2"):
+        is_own_key = publish.mode == "merge" and set(publish.keys) == set(key.columns)
+        if publish.mode == "overwrite" or is_own_key:
             return 0  # the rows that hold the key now are replaced by this publication
         spelled = [_spelled(target, n) for n in key.columns]
-        beside = [_spelled(target, n) for n in target.partition_by] if publish.mode == "replace_partitions" else []
+        beside = {"replace_partitions": list(target.partition_by), "merge": [_spelled(target, n) for n in publish.keys]}.get(
+            publish.mode, []
+        )
         if publish.mode == "replace_where":
             beside = [c.name for c in target.columns]
         columns = list(dict.fromkeys([*spelled, *beside]))
@@ -114,10 +117,13 @@ class Measure:
             replaced = spark_sql.condition(publish.where or "", lambda n: known.get(n.lower()), datetime.now().astimezone())
             return f"NOT coalesce({replaced}, false)"
         if publish.mode == "replace_partitions":
-            names = [q.name(_spelled(target, n)) for n in target.partition_by]
-            own = [q.name(candidate.spelled.get(n, n)) for n in publish.partition_by]
-            same = " AND ".join(f"s.{o} IS NOT DISTINCT FROM {_OTHER}.{n}" for o, n in zip(own, names, strict=True))
+            names = [q.name(n) for n in target.partition_by]  # the candidate has the target's spelling
+            same = " AND ".join(f"s.{n} IS NOT DISTINCT FROM {_OTHER}.{n}" for n in names)
             return f"NOT EXISTS (SELECT 1 FROM {files_relation(candidate)} s WHERE {same})" if same else "true"
+        if publish.mode == "merge":
+            names = [q.name(_spelled(target, n)) for n in publish.keys]
+            same = " AND ".join(f"s.{n} = {_OTHER}.{n}" for n in names)
+            return f"NOT EXISTS (SELECT 1 FROM {files_relation(candidate)} s WHERE {same})"
         return "true"
 
     # -- dataset rules

@@ -91,7 +91,8 @@ def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: datetime) -
             query = spark_sql.query(batch.query, now, views)
             connection.execute(f"CREATE OR REPLACE TEMP VIEW {FRAME} AS {_with_spark_types(connection, query)}")
         elif batch.frame is not None:
-            connection.register(FRAME, batch.frame)
+            is_relation = isinstance(batch.frame, duckdb.DuckDBPyRelation)  # it belongs to a connection of its own
+            connection.register(FRAME, batch.frame.to_arrow_reader() if is_relation else batch.frame)
         else:
             raise GateError("the batch has no source")
         relation = connection.sql(f"SELECT * FROM {FRAME}")
