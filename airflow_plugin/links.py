@@ -12,6 +12,8 @@ from airflow_plugin.reports import XCOM_KEY
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import BaseOperator
 
+PREFIX = "/invaract"
+"""Where Airflow's API server serves the audit pages."""
 ROUTE = "/plugin/invaract/invaract"
 """Airflow's own address of the audit pages, inside its navigation."""
 

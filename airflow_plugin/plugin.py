@@ -6,9 +6,7 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import AirflowPlugin
 
-from airflow_plugin.links import base_path
-
-PREFIX = "/invaract"
+from airflow_plugin.links import PREFIX, base_path
 
 
 def _view(destination: str, route: str, path: str, **more: str) -> dict[str, str]:
