@@ -149,8 +149,19 @@ class LineageEdge(Answer):
     """A column of the result, and one that it is made of."""
 
     column: str
-    source: str
-    kind: str
+    source: str | None = Field(description="Null for a column that is made of none, such as a constant.")
+    kind: str = Field(description="direct, computed, constant or opaque.")
+    through: list[str] = Field(description="Aggregate functions on the way.")
+
+
+class PlanAnswer(Answer):
+    """What the code does, as it was judged before any row was read. Literals are left out."""
+
+    text: str
+    digest: str | None
+    steps: list[PlanStep]
+    lineage: list[LineageEdge]
+    tags: dict[str, list[str]] = Field(description="Sensitivity tags that a column of the result carries.")
 
 
 class Run(RunSummary):
@@ -166,8 +177,7 @@ class Run(RunSummary):
     files: list[File]
     publication: Publication | None
     other_attempts: list[RunSummary] = Field(description="Other attempts at the same submission.")
-    plan: list[PlanStep] = Field(description="The plan of the query that the contract states; empty without one.")
-    lineage: list[LineageEdge]
+    plan: PlanAnswer | None
 
 
 class Day(Answer):

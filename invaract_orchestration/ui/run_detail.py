@@ -11,6 +11,7 @@ from invaract_orchestration.ui.plan_picture import plan_of
 from invaract_orchestration.ui.summaries import summary_fields, summary_of
 
 _SIBLINGS = 20
+_TOLD_APART = ("plan", "plan_digest", "lineage", "tags")
 
 
 def run_detail(reader: AuditPages, scope: Scope, attempt_id: str) -> Run | None:
@@ -18,7 +19,6 @@ def run_detail(reader: AuditPages, scope: Scope, attempt_id: str) -> Run | None:
     view = reader.attempt(attempt_id)
     if view is None or not scope.allows(view.attempt.context):
         return None
-    plan, lineage = plan_of(view.attempt.contract_version.document)
     version, submission = view.attempt.contract_version, view.submission
     return Run(
         **summary_fields(view),
@@ -32,8 +32,7 @@ def run_detail(reader: AuditPages, scope: Scope, attempt_id: str) -> Run | None:
         files=[File.model_validate(file) for file in submission.files],
         publication=_publication(view),
         other_attempts=_siblings(reader, scope, view),
-        plan=plan,
-        lineage=lineage,
+        plan=plan_of(view.events),
     )
 
 
@@ -55,7 +54,8 @@ def _steps(events: tuple[Event, ...]) -> list[Step]:
     following = [*(event.at for event in events[1:]), None]
     return [
         Step(
-            state=event.state, at=event.at, message=event.message, detail=dict(event.detail),
+            state=event.state, at=event.at, message=event.message,
+            detail={name: value for name, value in event.detail.items() if name not in _TOLD_APART},
             seconds=max((until - event.at).total_seconds(), 0.0) if until else None,
         )
         for event, until in zip(events, following, strict=True)
