@@ -13,7 +13,7 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from invaract_orchestration.candidate.candidate import Candidate, CandidateFile
 from invaract_orchestration.contract.field_types import (
-    BIGINT, BOOLEAN, DATE, INT, SMALLINT, STRING, TINYINT, Decimal, FieldType,
+    BIGINT, BOOLEAN, DATE, INT, INTEGERS, SMALLINT, STRING, TINYINT, Decimal, FieldType,
 )  # fmt: skip
 from invaract_orchestration.engines.delta.inspect import find_publication
 from invaract_orchestration.engines.delta.schema_changes import prepare_table
@@ -178,7 +178,8 @@ def _linked(candidate: Candidate, location: str) -> Iterator[list[AddAction]]:
     """
     made: list[Path] = []
     try:
-        actions = [_added(file, Path(location), made) for file in candidate.files if file.rows]
+        types = dict(candidate.columns)
+        actions = [_added(file, Path(location), made, types) for file in candidate.files if file.rows]
         yield actions
     except Exception:
         for path in made:
@@ -187,7 +188,7 @@ def _linked(candidate: Candidate, location: str) -> Iterator[list[AddAction]]:
         raise
 
 
-def _added(file: CandidateFile, folder: Path, made: list[Path]) -> AddAction:
+def _added(file: CandidateFile, folder: Path, made: list[Path], types: Mapping[str, FieldType]) -> AddAction:
     name = f"part-{uuid.uuid4()}.parquet"
     path = folder / name
     made.append(path)
@@ -199,15 +200,18 @@ def _added(file: CandidateFile, folder: Path, made: list[Path]) -> AddAction:
     nulls = {column: s.nulls for column, s in file.statistics.items() if column not in dict(file.partition)}
     return AddAction(
         path=name, size=file.size, partition_values=dict(file.partition), modification_time=int(time.time() * 1000),
-        data_change=True, stats=json.dumps({"numRecords": file.rows} | _exact_statistics(file, nulls)),
+        data_change=True, stats=json.dumps({"numRecords": file.rows} | _exact_statistics(file, nulls, types)),
     )  # fmt: skip
 
 
-def _exact_statistics(file: CandidateFile, nulls: dict[str, int]) -> dict[str, Any]:
-    """Null counts, and bounds of whole numbers and dates: readers skip files by them, so anything less than exact is left out."""
+def _exact_statistics(file: CandidateFile, nulls: dict[str, int], types: Mapping[str, FieldType]) -> dict[str, Any]:
+    """Null counts, and bounds of integers: readers skip files by them, so anything less than exact is left out, and a bound that
+    is not of its column's type (a boolean's 0, a text's 10001) would make the whole table unreadable."""
     low: dict[str, Any] = {}
     high: dict[str, Any] = {}
     for column in nulls:
+        if types.get(column) not in INTEGERS:
+            continue
         statistics = file.statistics[column]
         bounds = _bound(statistics.minimum), _bound(statistics.maximum)
         if bounds[0] is not None and bounds[1] is not None:

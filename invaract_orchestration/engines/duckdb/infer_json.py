@@ -46,7 +46,7 @@ def infer_json(connection: duckdb.DuckDBPyConnection, file: ListedFile) -> FileD
     for shape in ("lines", "array"):
         options = SourceOptions(shape=shape)
         batch = Batch(source=Source(format="json", options=options), files=(BatchFile(file=file),))
-        lines = f"(SELECT line FROM ({json_lines(batch, "skip")}) WHERE {is_record('line')})"
+        lines = f"(SELECT line FROM ({json_lines(batch, 'skip')}) WHERE {is_record('line')})"
         try:
             with translated(f"reading {file.name}"):
                 row: Any = connection.execute(
