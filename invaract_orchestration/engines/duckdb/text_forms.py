@@ -127,7 +127,8 @@ def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str) -> Readi
     if spec.format is not None:
         form, words = spark_pattern(spec.format)
         has_zone = "%z" in words
-        parsed = f"TRY_STRPTIME({text}, {q.text(words)})"
+        zero = f"regexp_replace({text}, 'Z$', '+00:00')" if words.endswith("%z") else text  # strptime does not know Z
+        parsed = f"TRY_STRPTIME({zero}, {q.text(words)})"
         zoned = f"CAST({parsed} AS TIMESTAMPTZ)" if has_zone else ""
         local = "" if has_zone else f"CAST({parsed} AS TIMESTAMP)"
         local_form, zoned_form = ("(?:^$)", form) if has_zone else (form, "")
@@ -142,7 +143,9 @@ def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str) -> Readi
     place = spec.source_timezone or zone
     instant, exists = _instant_of(local, place) if local else ("NULL", "false")
     is_zoned = _matches(text, zoned_form, zoned, "TIMESTAMPTZ") if zoned else "false"
-    is_local = f"{_matches(text, local_form, local, 'TIMESTAMP')} AND {exists}" if local else "false"
+    is_local = "false"
+    if local:
+        is_local = f"{_matches(text, local_form, local, 'TIMESTAMP')} AND {exists} AND {_in_years(instant, 'TIMESTAMPTZ')}"
     if policy == "required":
         return Reading(zoned or "NULL", is_zoned)
     if policy == "none":
@@ -152,8 +155,13 @@ def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str) -> Readi
 
 
 def _matches(text: str, form: str, value: str, type_: str) -> str:
-    years = f"BETWEEN {type_} '0001-01-01 00:00:00{_utc(type_)}' AND {type_} '9999-12-31 23:59:59.999999{_utc(type_)}'"
-    return f"regexp_full_match({text}, {q.text(form)}) AND coalesce({value} {years}, false)"
+    return f"regexp_full_match({text}, {q.text(form)}) AND {_in_years(value, type_)}"
+
+
+def _in_years(value: str, type_: str) -> str:
+    """Whether a time is one that every engine and the table can hold."""
+    first, last = f"0001-01-01 00:00:00{_utc(type_)}", f"9999-12-31 23:59:59.999999{_utc(type_)}"
+    return f"coalesce({value} BETWEEN {type_} '{first}' AND {type_} '{last}', false)"
 
 
 def _utc(type_: str) -> str:
