@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -47,7 +47,8 @@ def ui(
         )  # fmt: skip
         shown = f"[{host}]" if ":" in host else host
         progress(f"audit pages at http://{shown}:{port}{base_path}/ (Ctrl-C stops them)")
-        server.run()
+        with suppress(KeyboardInterrupt):  # how people stop it
+            server.run()
     return 0
 
 

@@ -102,6 +102,7 @@ VERBS: tuple[Verb, ...] = (
         "Exit codes: 0 whole; 1 something does not fit; 3 the audit store cannot be read."),
     Verb("schema", "schema:schema", "The JSON Schema of a contract's file, for editors.",
         ("schema", "schema > contract.schema.json")),
-    Verb("ui", "ui:ui", "Serve the audit pages, read-only; to this machine alone unless you say who may look.", ("ui", "ui --port 9000")),
+    Verb("ui", "ui:ui", "Serve the audit pages, read-only; to this machine alone unless you say who may look.",
+        ("ui", "ui --port 9000", "ui --host 0.0.0.0 --token-env AUDIT_TOKEN")),
     Verb("doctor", "doctor:doctor", "What is installed, and where things are kept.", ("doctor",)),
 )  # fmt: skip
