@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal as Number
@@ -17,16 +18,22 @@ from sqlglot import exp
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
+from invaract_orchestration.checks.rows import rows_text
 from invaract_orchestration.contract.field_types import DATE, FLOATS, INTEGERS, STRING, FieldType
-from invaract_orchestration.contract.model import Contract, DatasetRule, Key, MustBe
+from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, Key, MustBe, SourceOptions
 from invaract_orchestration.engines.delta.read import read_columns
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.candidate import files_relation
 from invaract_orchestration.engines.duckdb.row_conditions import normalized
-from invaract_orchestration.engines.duckdb.session import translated
+from invaract_orchestration.engines.duckdb.rows import read_csv
+from invaract_orchestration.engines.duckdb.session import DeclaredFormBreach, translated
 from invaract_orchestration.engines.duckdb.statistics import integer_span
+from invaract_orchestration.engines.duckdb.text_forms import read_text
+from invaract_orchestration.engines.duckdb.types import duckdb_type
 from invaract_orchestration.errors import EngineFailure, GateError, NotSupported
+from invaract_orchestration.intake.csv_header import read_header
+from invaract_orchestration.intake.listing import list_files
 
 _BITMAP_BUDGET = 1 << 28  # bits, 32 MiB
 _OTHER = "invaract_other"
@@ -132,6 +139,12 @@ class Measure:
         self, contract: Contract, candidate: Candidate, rule: DatasetRule, target: TargetState | None, now: datetime
     ) -> DatasetFact:
         """See `Measurer.measure_dataset`."""
+        try:
+            return self._measured(contract, candidate, rule, now)
+        except DeclaredFormBreach:
+            raise GateError(f"dataset rule {rule.name!r}: the reference is no well-formed CSV") from None
+
+    def _measured(self, contract: Contract, candidate: Candidate, rule: DatasetRule, now: datetime) -> DatasetFact:
         with translated(f"measuring dataset rule {rule.name!r}"):
             if rule.row_count is not None:
                 return DatasetFact(value=candidate.rows)
@@ -157,11 +170,16 @@ class Measure:
         spec = contract.field(covers.column)
         assert spec is not None  # the loader has seen to it
         own = q.name(candidate.spelled.get(covers.column, covers.column))
-        wanted = self._reference_values(contract, covers.reference, covers.reference_column or covers.column)
-        missing, asked = self._one(
-            f"SELECT count(*) FILTER (WHERE w NOT IN (SELECT CAST({own} AS VARCHAR) FROM {files_relation(candidate)} "
-            f"WHERE {own} IS NOT NULL)), count(*) FROM ({wanted})"
+        wanted = self._reference_values(contract, covers.reference, covers.reference_column or covers.column, spec)
+        missing, asked, unread = self._one(
+            f"SELECT count(*) FILTER (WHERE w NOT IN (SELECT {own} FROM {files_relation(candidate)} "
+            f"WHERE {own} IS NOT NULL)), count(*), count(*) FILTER (WHERE w IS NULL) FROM ({wanted})"
         )
+        if unread:
+            raise GateError(
+                f"dataset rule {rule.name!r}: {rows_text(unread)} of the reference {covers.reference!r} hold no {spec.type}",
+                code="dataset.reference_type", hint=f"write its values as those of {covers.column!r}",
+            )  # fmt: skip
         if not asked:
             raise GateError(
                 f"dataset rule {rule.name!r}: the reference {covers.reference!r} holds no value, so it asks for nothing",
@@ -169,28 +187,32 @@ class Measure:
             )
         return DatasetFact(value=missing)
 
-    def _reference_values(self, contract: Contract, reference: str, column: str) -> str:
-        path = self.table_place(reference)
-        if not Path(path).exists():
+    def _reference_values(self, contract: Contract, reference: str, column: str, spec: FieldSpec) -> str:
+        """A query for the distinct values `w` of a reference's column, in the type of the field; null for one that is none."""
+        path = (contract.base or Path.cwd()) / reference
+        if not path.exists():
+            path = Path(self.table_place(reference))
+        if not path.exists():
             raise GateError(
                 f"the reference {reference!r} does not exist", code="dataset.reference_missing",
                 hint="a relative path starts at the contract's file",
             )  # fmt: skip
-        if Path(path).is_dir():
-            self._register_table(path, None, [column])
-            return f"SELECT DISTINCT CAST({q.name(column)} AS VARCHAR) AS w FROM {_OTHER} WHERE {q.name(column)} IS NOT NULL"
-        if path.endswith(".parquet"):
+        if path.is_dir():
+            self._register_table(str(path), None, [column])
+            return _distinct(q.name(column), f"TRY_CAST({q.name(column)} AS {duckdb_type(spec.type)})", _OTHER)
+        if path.suffix == ".parquet":
             source = f"read_parquet({q.paths([path])})"
-        else:
-            source = f"read_csv({q.paths([path])}, header=true, all_varchar=true, delim=',', auto_detect=true)"
-        names = [row[0] for row in self.connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
-        chosen = column if column in names else (names[0] if len(names) == 1 else None)
-        if chosen is None:
-            raise GateError(
-                f"the reference {reference!r} has no column {column!r}", code="dataset.reference_column",
-                hint=f"its columns are {', '.join(map(repr, sorted(names)))}; name one with reference_column",
-            )  # fmt: skip
-        return f"SELECT DISTINCT CAST({q.name(chosen)} AS VARCHAR) AS w FROM {source} WHERE {q.name(chosen)} IS NOT NULL"
+            names = [row[0] for row in self.connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
+            chosen = q.name(_chosen(names, column, reference))
+            return _distinct(chosen, f"TRY_CAST({chosen} AS {duckdb_type(spec.type)})", source)
+        header = read_header(list_files(str(path), base=path.parent).files[0], SourceOptions())
+        if header.problems:
+            raise GateError(f"the reference {reference!r}: {header.problems[0].sentence}", code="dataset.reference_missing")
+        number = header.names.index(_chosen(list(header.names), column, reference))
+        source = read_csv([str(path)], len(header.names), SourceOptions())[1]
+        plain = FieldSpec(name=spec.name, type=spec.type)
+        read = read_text(f"c{number}", spec.type, plain, contract.timezone)
+        return _distinct(f"c{number}", f"CASE WHEN {read.is_right} THEN {read.value} END", source)
 
     def _references(self, contract: Contract, candidate: Candidate, rule: DatasetRule) -> DatasetFact:
         references = rule.references
@@ -250,6 +272,21 @@ class Measure:
         return tuple(rows[0])
 
 
+def _distinct(column: str, value: str, source: str) -> str:
+    return f"SELECT DISTINCT {value} AS w FROM {source} WHERE {column} IS NOT NULL"
+
+
+def _chosen(names: list[str], column: str, reference: str) -> str:
+    if column in names:
+        return column
+    if len(names) == 1:
+        return names[0]
+    raise GateError(
+        f"the reference {reference!r} has no column {column!r}", code="dataset.reference_column",
+        hint=f"its columns are {', '.join(map(repr, sorted(names)))}; name one with reference_column",
+    )  # fmt: skip
+
+
 def _spelled(target: TargetState, name: str) -> str:
     column = target.column(name)
     if column is None:
@@ -301,9 +338,8 @@ def _is_within(value: Any, bounds: MustBe, name: str) -> bool | None:
     number = Number(str(value))
     if number.is_nan():
         return False
-    checks = (
-        (bounds.equal_to, lambda b: number == b), (bounds.greater_than, lambda b: number > b),
-        (bounds.at_least, lambda b: number >= b), (bounds.less_than, lambda b: number < b),
-        (bounds.at_most, lambda b: number <= b),
+    asked: tuple[tuple[str | None, Callable[[Number, Number], bool]], ...] = (
+        (bounds.equal_to, operator.eq), (bounds.greater_than, operator.gt), (bounds.at_least, operator.ge),
+        (bounds.less_than, operator.lt), (bounds.at_most, operator.le),
     )  # fmt: skip
-    return all(is_kept(Number(bound)) for bound, is_kept in checks if bound is not None)
+    return all(is_kept(number, Number(bound)) for bound, is_kept in asked if bound is not None)
