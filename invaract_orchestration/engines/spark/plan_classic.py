@@ -1,0 +1,59 @@
+"""The plan of a frame of classic Spark: the analysed plan of Catalyst, before any optimisation and without running it."""
+
+from __future__ import annotations
+
+import json
+from contextvars import ContextVar
+from typing import Any
+
+from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Translation
+from invaract_orchestration.candidate.plan.nodes import Plan, UnknownPlan
+from invaract_orchestration.engines.spark.catalyst_leaves import CatalystLeaves, CheckpointLog
+from invaract_orchestration.engines.spark.catalyst_nodes import CatalystNodes
+
+_DEEP_STACK = 1 << 29
+CHECKPOINTS: ContextVar[CheckpointLog | None] = ContextVar("checkpoints", default=None)
+
+
+def translate_classic(frame: Any, *, log: CheckpointLog | None = None) -> Translation:
+    """The plan of a DataFrame of a classic session. Never raises: what cannot be read is an opaque leaf.
+
+    `log` holds the plans behind checkpoints; by default that of the `track_checkpoints()` around the call.
+    """
+    log = CHECKPOINTS.get() if log is None else log
+    try:
+        return _translated(frame._jdf.queryExecution().analyzed(), log)
+    except Exception as error:  # noqa: BLE001 - a gate must end in a verdict, here "unverifiable"
+        lost = Diagnostic(code="plan.translator_failed", message=f"the plan cannot be read: {type(error).__name__}")
+        return Translation(plan=UnknownPlan(description="a frame", source_type="spark"), diagnostics=(lost,))
+
+
+def _translated(analysed: Any, log: CheckpointLog | None) -> Translation:
+    nodes = CatalystNodes()
+
+    def seen_through(plan: Any) -> Plan:
+        behind = _translated(plan, log)
+        nodes.diagnostics.extend(behind.diagnostics)
+        return behind.plan
+
+    nodes.leaves = CatalystLeaves(analysed, log, seen_through)
+    plan = nodes.plan(json.loads(_json_of(analysed)))
+    return Translation(plan=plan, diagnostics=tuple(dict.fromkeys(nodes.diagnostics)))
+
+
+def _json_of(plan: Any) -> str:
+    """Catalyst's JSON. It is made recursively: a plan too deep for the stack gets a thread of the JVM with a larger one."""
+    try:
+        return str(plan.toJSON())
+    except Exception as error:
+        if "StackOverflowError" not in str(getattr(error, "java_exception", error)):
+            raise
+    from pyspark import SparkContext  # only classic sessions get here
+
+    jvm: Any = SparkContext._jvm
+    callable_class = jvm.java.lang.Class.forName("java.util.concurrent.Callable")
+    call = jvm.java.beans.EventHandler.create(callable_class, plan, "toJSON")
+    task = jvm.java.util.concurrent.FutureTask(call)
+    thread = jvm.java.lang.Thread(None, task, "deep-plan", _DEEP_STACK)
+    thread.start()
+    return str(task.get())

@@ -1,0 +1,32 @@
+"""Frames of the cases on a real session: empty typed files under the tables' names, and the user's functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.plan.cases import Case, CaseFile
+
+
+class SparkFrames:
+    """One session with the tables of a case file; `functions` is the session's module of column functions."""
+
+    def __init__(self, session: Any, functions: Any, cases: CaseFile, folder: Path) -> None:
+        self.session = session
+        self._functions = functions
+        self.tables: dict[str, Any] = {}
+        for name, columns in cases.columns.items():
+            ddl = ", ".join(f"`{column}` {text}" for column, text in columns.items())
+            path = str(folder / name)
+            session.createDataFrame([], ddl).write.mode("overwrite").parquet(path)
+            self.tables[name] = session.read.schema(ddl).parquet(path)
+            self.tables[name].createOrReplaceTempView(name)
+        for name, declared in cases.functions.items():
+            session.udf.register(name, lambda *values: values[0], declared["returns"])
+
+    def frame(self, case: Case) -> Any:
+        if case.sql is not None:
+            return self.session.sql(case.sql)
+        names = {**self.tables, "F": self._functions}
+        exec(case.dataframe or "", names)
+        return names["df"]
