@@ -40,12 +40,13 @@ quality:
 _PUBLISH = """
 publish:
   target: {target}  # a name is a table of the lake; a path has a slash
-  mode: append  # overwrite, replace_partitions, replace_where, merge
+  mode: overwrite  # a delivery replaces the one before; also append (with a {{parameter}} in source.location for each
+                   # delivery), replace_partitions, replace_where, merge
 """
 _NO_PUBLISH = """
 # publish:
 #   target: path/to/table
-#   mode: append          # overwrite, replace_partitions, replace_where, merge
+#   mode: overwrite       # append, replace_partitions, replace_where, merge
 """
 
 
