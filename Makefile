@@ -51,3 +51,10 @@ $(VENV)/.all: $(VENV)/.core $(SETUP)
 	@echo "installing everything that the tests need (some minutes where pip does it)"
 	@$(call install,-c constraints.txt -e '$(EVERYTHING)')
 	@touch $@
+
+.PHONY: dagster demo-dagster
+dagster: $(VENV)/.all  ## the demonstration in Dagster's pages, on http://127.0.0.1:3000
+	@$(BIN)/python -m dagster_defs.demo serve
+
+demo-dagster: $(VENV)/.all  ## the same without pages: what is published and what is blocked
+	@$(BIN)/python -m dagster_defs.demo headless

@@ -10,7 +10,7 @@ import dagster as dg
 
 from dagster_defs.names import VERDICT, check_name
 from dagster_defs.op import Gated, Producer, build_op, inputs_of
-from dagster_defs.slices import Parameters, check_fits
+from dagster_defs.slices import Parameters, check_fits, relocated
 from dagster_defs.translator import ContractTranslator
 from dagster_defs.translator import candidate_key as key_of_candidate
 from invaract_orchestration.checks.catalogue import declared_checks
@@ -21,7 +21,7 @@ Key = dg.AssetKey | str | Sequence[str]
 
 
 def contract_asset(
-    contract: Contract | str | Path, *, key: Key | None = None, candidate_key: Key | None = None,
+    contract: Contract | str | Path, *, source: str | None = None, key: Key | None = None, candidate_key: Key | None = None,
     deps: Iterable[Any] | None = None, ins: Mapping[str, dg.AssetIn] | None = None,
     partitions_def: dg.PartitionsDefinition[str] | None = None, backfill_policy: dg.BackfillPolicy | None = None,
     group_name: str | None = None, owners: Sequence[str] | None = None, tags: Mapping[str, str] | None = None,
@@ -38,6 +38,7 @@ def contract_asset(
 
     Args:
         contract: the agreement, or its file.
+        source: the place of the files, instead of the contract's.
         key: the published asset; the contract's id by default. The candidate stands beside it, ending in `_candidate`.
         parameters: what fills the contract's `{name}`s, when the partition's key alone does not say it.
 
@@ -46,15 +47,16 @@ def contract_asset(
         DagsterInvalidDefinitionError: the contract's placeholders cannot be filled by the partitions.
     """
     agreed = contract if isinstance(contract, Contract) else load_contract(contract)
-    check_fits(agreed, partitions_def, parameters)
+    check_fits(relocated(agreed, source), partitions_def, parameters)
     said = translator or ContractTranslator()
     both = {"group_name": group_name, "partitions_def": partitions_def, "owners": owners, "tags": tags}
     own = {"automation_condition": automation_condition, "freshness_policy": freshness_policy, "kinds": kinds}
     published, candidate = _specs(agreed, said, key, candidate_key)
     published = _changed(published, {**both, **own}, deps=[candidate.key], skippable=True)
     gated = Gated(
-        contract=agreed, candidate=candidate.key, published=published.key, parameters=parameters, resource_key=resource_key
-    )
+        contract=agreed, candidate=candidate.key, published=published.key, source=source, parameters=parameters,
+        resource_key=resource_key,
+    )  # fmt: skip
     checks = _check_specs(agreed, said, candidate.key, partitions_def)
 
     def decorate(producer: Producer) -> dg.AssetsDefinition:

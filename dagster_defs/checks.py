@@ -13,7 +13,7 @@ import dagster as dg
 from dagster_defs.events import Story
 from dagster_defs.names import check_name
 from dagster_defs.resource import ContractGateResource
-from dagster_defs.slices import Parameters, parameters_of
+from dagster_defs.slices import Parameters, parameters_of, relocated
 from dagster_defs.translator import ContractTranslator
 from invaract_orchestration.checks.catalogue import declared_checks
 from invaract_orchestration.contract.load import load_contract
@@ -22,11 +22,11 @@ from invaract_orchestration.errors import InvaractError
 
 
 def build_contract_checks(
-    contract: Contract | str | Path, asset: Any, *, blocking: bool | None = None,
+    contract: Contract | str | Path, asset: Any, *, source: str | None = None, blocking: bool | None = None,
     partitions_def: dg.PartitionsDefinition[str] | None = None, parameters: Parameters | None = None,
     translator: ContractTranslator | None = None, resource_key: str = "contract_gate",
 ) -> dg.AssetChecksDefinition:  # fmt: skip
-    """Every check of a contract on an existing asset, measured on the contract's source.
+    """Every check of a contract on an existing asset, measured on the contract's source (or on the files of `source`).
 
     `blocking` overrides what follows from each rule's severity; it holds inside of one run alone.
 
@@ -47,19 +47,19 @@ def build_contract_checks(
         name=f"{check_name(agreed.contract)}_contract_checks", specs=specs, required_resource_keys={resource_key}
     )
     def contract_checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
-        yield from _story(context, agreed, key, parameters, getattr(context.resources, resource_key)).rule_events()
+        yield from _story(context, agreed, key, source, parameters, getattr(context.resources, resource_key)).rule_events()
 
     return contract_checks
 
 
 def _story(
-    context: dg.AssetCheckExecutionContext, contract: Contract, key: dg.AssetKey, parameters: Parameters | None,
-    resource: ContractGateResource,
+    context: dg.AssetCheckExecutionContext, contract: Contract, key: dg.AssetKey, source: str | None,
+    parameters: Parameters | None, resource: ContractGateResource,
 ) -> Story:  # fmt: skip
     op = context.op_execution_context
     partition = op.partition_key if op.has_partition_key else None
     origin = {"orchestrator": "dagster", "asset": key.to_user_string(), "run_id": op.run.run_id, "job": op.run.job_name}
-    placed = resource.placed(contract)
+    placed = relocated(resource.placed(contract), source)
     try:
         result = resource.check(
             placed, tell=context.log.info, context=origin, parameters=parameters_of(placed, partition, parameters)

@@ -78,7 +78,7 @@ class Story:
         for rule in declared_checks(self.contract):
             results = answers[rule.check]
             yield dg.AssetCheckResult(
-                asset_key=self.candidate, check_name=check_name(rule.check), passed=self._is_passed(rule, results),
+                asset_key=self.candidate, check_name=check_name(rule.check), passed=_is_kept(results),
                 severity=_severity_of(results), description=_describe(rule, results),
                 metadata=check_metadata(rule, results, self.page),
             )  # fmt: skip
@@ -148,12 +148,6 @@ class Story:
             asset_key=event.asset_key, partition=self.partition, metadata=event.metadata, tags=tags
         )
 
-    def _is_passed(self, rule: DeclaredCheck, results: Sequence[CheckResult]) -> bool:
-        """Whether a check holds; one without a result only where the gate says that there was nothing to ask."""
-        if not results:
-            return rule.is_implied and self.result.verdict is not None and self.result.verdict.passed
-        return all(r.outcome == "kept" for r in results)
-
 
 def failure_of(failures: Sequence[dg.Failure]) -> dg.Failure:
     """One failure for several partitions; tried again when any of them may be, as published ones are not published twice."""
@@ -177,6 +171,11 @@ def as_published_before(result: GateResult, view: AttemptView | None) -> GateRes
     verdict = Verdict(passed=record.passed, results=record.results, reasons=record.reasons, bound=bound)
     counts = view.outcome.counts if view and view.outcome else record.counts
     return replace(result, checks=record.results, verdict=verdict, counts=counts)
+
+
+def _is_kept(results: Sequence[CheckResult]) -> bool:
+    """Whether a check holds; one that was not judged does not."""
+    return bool(results) and all(r.outcome == "kept" for r in results)
 
 
 def _severity_of(results: Sequence[CheckResult]) -> dg.AssetCheckSeverity:

@@ -14,7 +14,7 @@ from dagster._core.definitions.resource_annotation import get_resource_args
 from dagster_defs.events import Story, as_published_before, failure_of
 from dagster_defs.handed_in import Slot, offered
 from dagster_defs.resource import ContractGateResource
-from dagster_defs.slices import Parameters
+from dagster_defs.slices import Parameters, relocated
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.errors import ContractError, InvaractError, UsageError
 
@@ -31,6 +31,7 @@ class Gated:
     contract: Contract
     candidate: dg.AssetKey
     published: dg.AssetKey
+    source: str | None
     parameters: Parameters | None
     resource_key: str
 
@@ -106,7 +107,7 @@ class _Run:
         gated, resource, context = self.gated, self.resource, self.context
         slot = Slot(asset=gated.published.to_user_string(), partition=partition, parameters=gated.parameters)
         try:
-            placed = resource.placed(gated.contract)
+            placed = relocated(resource.placed(gated.contract), gated.source)
             with offered(placed, rows, slot, resource.settings().lake_root) as offer:
                 result = resource.run(
                     offer.contract, tell=context.log.info, context=run_context(context, slot), **offer.call

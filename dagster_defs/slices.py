@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import dagster as dg
 
-from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.contract.model import Contract, Source
 from invaract_orchestration.errors import UsageError
 from invaract_orchestration.intake.parameters import placeholders
 
@@ -23,6 +23,15 @@ def wanted_parameters(contract: Contract) -> tuple[str, ...]:
     texts = [source.location, source.sql] if source else []
     texts += [publish.target, publish.where, *publish.partition.values()] if publish else []
     return tuple(dict.fromkeys(name for text in texts if text for name in placeholders(text)))
+
+
+def relocated(contract: Contract, location: str | None) -> Contract:
+    """The same agreement over files of another place; what its file says, and so its digest, stays."""
+    if location is None:
+        return contract
+    source = (contract.source or Source()).model_copy(update={"location": location})
+    copy = contract.model_copy(update={"source": source})
+    return copy.placed(contract.base, contract.environment, contract.declared)
 
 
 def parameters_of(contract: Contract, partition: str | None, given: Parameters | None) -> dict[str, str]:

@@ -6,14 +6,16 @@ of a file, its structure, the place of the rows, and the constraints of the tabl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from invaract_orchestration.checks.dataset_rules import expected as dataset_expectation
-from invaract_orchestration.checks.result import CheckResult, Stage
+from invaract_orchestration.checks.plan_rules import plan_rule_id
+from invaract_orchestration.checks.result import CheckResult, Evidence, Stage
 from invaract_orchestration.checks.row_rules import DUPLICATE_KEY, MALFORMED, row_checks
 from invaract_orchestration.contract.model import Contract, Key, Severity, Source
 
+INPUTS = "plan|inputs"
 HEADER = "header"
 SCHEMA = "schema"
 STRUCTURE = "row|structure"
@@ -29,8 +31,8 @@ _ARRIVAL: tuple[Stage, ...] = ("header", "schema")
 class DeclaredCheck:
     """One check of a contract: its stable id, and what it asks for as a text for people.
 
-    `place` is the column or columns it is about, null where it is about the batch. `is_implied` says that no result of the gate
-    means kept once the rows were judged, as nothing of that kind was there to ask.
+    `place` is the column or columns it is about, null where it is about the batch. `implied_by` is the evidence that shows it
+    kept when the gate came that far without a result of its own for it, as nothing of that kind was there to ask.
     """
 
     check: str
@@ -38,7 +40,7 @@ class DeclaredCheck:
     severity: Severity = "error"
     expected: str
     place: str | None = None
-    is_implied: bool = False
+    implied_by: Evidence | None = None
 
     @property
     def can_block(self) -> bool:
@@ -65,23 +67,44 @@ def declared_id(result: CheckResult, contract: Contract) -> str:
     return result.check
 
 
-def results_by_check(contract: Contract, results: Iterable[CheckResult]) -> dict[str, tuple[CheckResult, ...]]:
+def results_by_check(contract: Contract, results: Sequence[CheckResult]) -> dict[str, tuple[CheckResult, ...]]:
     """The results under the id of each declared check; an empty tuple for a check that was not judged."""
-    found: dict[str, list[CheckResult]] = {check.check: [] for check in declared_checks(contract)}
+    declared = declared_checks(contract)
+    found: dict[str, list[CheckResult]] = {check.check: [] for check in declared}
     for result in results:
         found.setdefault(declared_id(result, contract), []).append(result)
+    for check in declared:
+        if not found[check.check] and check.implied_by is not None and _came_to(check, results):
+            found[check.check] = [_implied(check, check.implied_by)]
     return {check: tuple(answers) for check, answers in found.items()}
 
 
+def _came_to(check: DeclaredCheck, results: Sequence[CheckResult]) -> bool:
+    """Whether the gate came as far as this check: the constraints of the table are asked last, of what nothing blocks."""
+    if check.stage == "target":
+        return any(r.check == EMPTINESS for r in results) and not any(r.is_blocking for r in results)
+    return any(r.stage == check.stage for r in results)
+
+
+def _implied(check: DeclaredCheck, evidence: Evidence) -> CheckResult:
+    return CheckResult(
+        check=check.check, stage=check.stage, outcome="kept", expected=check.expected, origin="gate",
+        found="nothing of that kind was there to ask", evidence=evidence,
+    )  # fmt: skip
+
+
 def _declared(contract: Contract) -> Iterator[DeclaredCheck]:
+    if contract.source is not None and contract.source.inputs:
+        inputs = ", ".join(sorted(contract.source.inputs))
+        yield DeclaredCheck(check=INPUTS, stage="plan", expected=f"the query reads {inputs}, with the declared fields")
     for rule in contract.rules:
         yield DeclaredCheck(
-            check=rule.name or f"plan|{rule.type}", stage="plan", severity=rule.severity,
+            check=plan_rule_id(rule), stage="plan", severity=rule.severity,
             expected=f"the transformation keeps {rule.type}",
         )  # fmt: skip
     yield _arrival_check(contract)
     yield DeclaredCheck(
-        check=STRUCTURE, stage="rows", expected="every record is well formed and can be read", is_implied=True
+        check=STRUCTURE, stage="rows", expected="every record is well formed and can be read", implied_by="write"
     )
     yield DeclaredCheck(check=EMPTINESS, stage="rows", expected="there are rows to publish, or none is fine")
     for check in row_checks(contract):
@@ -124,9 +147,9 @@ def _placement(contract: Contract) -> Iterator[DeclaredCheck]:
         return
     if publish.partition or publish.mode in ("replace_partitions", "replace_where"):
         yield DeclaredCheck(
-            check=PLACEMENT, stage="target", expected="every row lies where the contract publishes to", is_implied=True
+            check=PLACEMENT, stage="target", expected="every row lies where the contract publishes to",
         )
     yield DeclaredCheck(
         check=CONSTRAINTS, stage="target", expected="the rows fit the table's own NOT NULL and CHECK constraints",
-        is_implied=True,
+        implied_by="target",
     )  # fmt: skip

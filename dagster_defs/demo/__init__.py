@@ -1,0 +1,1 @@
+"""The demonstration's own deliveries: flights by month, orders by day."""
