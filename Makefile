@@ -19,14 +19,16 @@ demo: $(VENV)/.core  ## publish a year of flights, good months and bad ones
 test: $(VENV)/.all packages  ## every test
 	@$(BIN)/python -m pytest $(ARGS)
 
-check: $(VENV)/.all  ## style, types, layers, and whether the generated schema is fresh
+check: $(VENV)/.all  ## style, types, layers, and whether what is generated is fresh
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m invaract_orchestration.contract.json_schema --check
+	$(BIN)/python -m invaract_orchestration.contract.reference --check
 
-schema: $(VENV)/.core  ## write the contract's JSON Schema anew
+schema: $(VENV)/.core  ## write the contract's JSON Schema and reference anew
 	$(BIN)/python -m invaract_orchestration.contract.json_schema --write
+	$(BIN)/python -m invaract_orchestration.contract.reference --write
 
 packages:  ## what the tests need of the system
 	@sh .ci/packages
