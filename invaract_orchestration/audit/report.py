@@ -45,7 +45,7 @@ def text_report(result: GateResult) -> str:
         lines += _wrapped("", f"Hint: {result.hint}")
     lines += check_lines([c for c in result.checks if c.outcome != "kept"])
     lines.append("")
-    lines += [line for label, text in _facts(result) for line in _wrapped(label, text)]
+    lines += [f"    {label:<{_LABEL - 2}} {text}" for label, text in _facts(result)]  # paths and ids are for copying
     return "\n".join(_printable(line) for line in lines) + "\n"
 
 
@@ -151,7 +151,8 @@ def _facts(result: GateResult) -> Iterator[tuple[str, str]]:
     yield "checks", outcomes_text(result.checks)
     yield "rows", counts_text(result.counts)
     if result.target:
-        yield "target", result.target + _what_of_the_target(result)
+        yield "target", result.target
+        yield "published", _published(result)
     if result.quarantine:
         yield "quarantine", result.quarantine
     if result.submission_id:
@@ -160,10 +161,10 @@ def _facts(result: GateResult) -> Iterator[tuple[str, str]]:
         yield "attempt", f"{result.attempt_id}  (invaract show {result.attempt_id[:10]})"
 
 
-def _what_of_the_target(result: GateResult) -> str:
+def _published(result: GateResult) -> str:
     if result.publication:
-        return ""
-    return " (not known yet whether it was published)" if result.state == "unknown" else " (nothing was published)"
+        return f"version {result.publication.table_version}"
+    return "not known yet" if result.state == "unknown" else "nothing"
 
 
 def _wrapped(label: str, text: str) -> list[str]:
