@@ -20,6 +20,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import Engine, NullPool, create_engine, make_url
 
 PASSWORD = f"canary-{secrets.token_hex(8)}"
 """Of the server's user; it must never show up in a message."""
@@ -74,6 +75,11 @@ class PostgresServer:
         children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
         for process in (postmaster, *map(int, children)):
             os.kill(process, number)
+
+
+def engine_of(url: str) -> Engine:
+    """An engine of a test's own for any store, without a pool."""
+    return create_engine(make_url(url.replace("postgresql://", "postgresql+psycopg://")), poolclass=NullPool)
 
 
 @pytest.fixture

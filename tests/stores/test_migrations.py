@@ -11,25 +11,25 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import inspect, text
 
 from invaract_orchestration.audit import records
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.stores import migrate, models, open_store
 from invaract_orchestration.testing.audit_records import record_published
+from tests.postgres_server import engine_of
 
 
 def test_migrate_makes_the_tables_of_the_models(store_url: str) -> None:
     open_store(store_url).close()
-    engine = create_engine(store_url)
+    engine = engine_of(store_url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": migrate.VERSION_TABLE, "compare_type": True})
         assert compare_metadata(context, models.metadata) == []
-    engine.dispose()
 
 
 def test_migrate_leaves_other_tables_of_the_database_alone(store_url: str) -> None:
-    engine = create_engine(store_url)
+    engine = engine_of(store_url)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32))"))
         connection.execute(text("INSERT INTO alembic_version VALUES ('of another program')"))
@@ -39,17 +39,15 @@ def test_migrate_leaves_other_tables_of_the_database_alone(store_url: str) -> No
     with engine.connect() as connection:
         assert connection.scalar(text("SELECT version_num FROM alembic_version")) == "of another program"
     assert inspect(engine).has_table("elsewhere")
-    engine.dispose()
 
 
 def test_migrate_that_fails_leaves_nothing_behind(store_url: str) -> None:
-    engine = create_engine(store_url)
+    engine = engine_of(store_url)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE waiver (x INTEGER)"))
     with pytest.raises(Exception, match="The audit store"):
         open_store(store_url)
     assert inspect(engine).get_table_names() == ["waiver"]
-    engine.dispose()
 
 
 def test_revisions_are_the_scripts_in_order() -> None:

@@ -6,11 +6,12 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, inspect, make_url, text
+from sqlalchemy import inspect, make_url, text
 
 from invaract_orchestration.errors import AuditUnavailable, UsageError
 from invaract_orchestration.stores import open_store
 from invaract_orchestration.testing.audit_records import build_attempt, build_event, build_submission, record_published
+from tests.postgres_server import engine_of
 
 SECRET = "s3cret-canary"
 
@@ -75,9 +76,8 @@ def test_open_store_empty_is_refused_read_only_and_without_migrating(store_url: 
     for options in ({"read_only": True}, {"migrate": False}):
         with pytest.raises(AuditUnavailable, match=r"has no audit tables\nHint: open it once for writing"):
             open_store(store_url, **options)
-    engine = create_engine(store_url)
+    engine = engine_of(store_url)
     assert inspect(engine).get_table_names() == []
-    engine.dispose()
 
 
 def test_open_store_read_only_reads_and_refuses_to_write(store_url: str) -> None:
@@ -107,10 +107,9 @@ def test_open_store_of_newer_schema_is_refused(store_url: str) -> None:
 
 
 def _set_revision(url: str, revision: str) -> None:
-    engine = create_engine(url)
+    engine = engine_of(url)
     with engine.begin() as connection:
         connection.execute(text(f"UPDATE invaract_revision SET version_num = '{revision}'"))
-    engine.dispose()
 
 
 @pytest.mark.parametrize("content", [b"not a database at all, but long enough to be a page" * 100, b"SQLite format 3\0" * 99])

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from sqlalchemy import Connection, NullPool, create_engine, text
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from invaract_orchestration.errors import AuditError
 from invaract_orchestration.stores import SqlAuditStore, models, open_store
 from invaract_orchestration.testing.audit_records import build_waiver, record_published, record_rejected
+from tests.postgres_server import engine_of
 
 TRIGGERS = [(table.name, action) for table in models.APPEND_ONLY for action in ("update", "delete")]
 
@@ -38,7 +39,7 @@ def tamper(recorded: SqlAuditStore, store_url: str) -> Callable[[str], None]:
 
 @contextmanager
 def _administrator(url: str) -> Iterator[Connection]:
-    engine = create_engine(url, poolclass=NullPool)
+    engine = engine_of(url)
     with engine.begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SET session_replication_role = replica"))  # no triggers, no foreign keys
@@ -211,13 +212,13 @@ def test_read_row_that_is_no_record_is_an_audit_error(recorded: SqlAuditStore, t
     assert found(recorded) == [("edited", "submission sub-2")]
 
 
-@pytest.mark.parametrize("table", [table.name for table in models.APPEND_ONLY])
-@pytest.mark.parametrize("statement", ["UPDATE {} SET {} = {}", "DELETE FROM {}"])
-def test_append_only_table_refuses_change(recorded: SqlAuditStore, store_url: str, table: str, statement: str) -> None:
-    column = next(iter(models.metadata.tables[table].columns)).name
-    refused = pytest.raises(DBAPIError, match="the audit is append-only")
-    with refused, create_engine(store_url, poolclass=NullPool).begin() as connection:
-        connection.execute(text(statement.format(table, column, column)))
+def test_append_only_tables_refuse_every_change(recorded: SqlAuditStore, store_url: str) -> None:
+    engine = engine_of(store_url)
+    for table in models.APPEND_ONLY:
+        column = next(iter(table.columns)).name
+        for statement in (f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"):
+            with pytest.raises(DBAPIError, match="the audit is append-only"), engine.begin() as connection:
+                connection.execute(text(statement))
     assert recorded.verify() == ()
 
 
@@ -225,5 +226,5 @@ def test_append_only_table_refuses_change(recorded: SqlAuditStore, store_url: st
 def test_append_only_table_refuses_truncate_on_postgresql(postgres_url: str) -> None:
     open_store(postgres_url).close()
     refused = pytest.raises(DBAPIError, match="the audit is append-only")
-    with refused, create_engine(postgres_url, poolclass=NullPool).begin() as connection:
+    with refused, engine_of(postgres_url).begin() as connection:
         connection.execute(text("TRUNCATE event"))
