@@ -5,6 +5,7 @@ Every page needs a user of Airflow who may see plugins, and shows what that user
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from airflow.api_fastapi.app import get_auth_manager
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 RESOURCE = "Contract audits"
 """The name under which an auth manager grants the sight of attempts that no DAG made, such as those of the command line."""
+
+_OPENED = ExitStack()
+"""The store stays open as long as the API server runs."""
 
 
 def build_app() -> ASGIApp:
@@ -57,9 +61,9 @@ def authorize(user: GetUserDep) -> Viewer:
 
 def _open_store() -> Any:
     from airflow_plugin.hooks import InvaractHook
-    from invaract_orchestration.stores.open import open_store
+    from invaract_orchestration.wiring import open_audit
 
-    return open_store(InvaractHook().settings().audit_url, read_only=True)
+    return _OPENED.enter_context(open_audit(InvaractHook().settings(), read_only=True))
 
 
 async def _missing(scope: RequestScope, receive: Receive, send: Send) -> None:

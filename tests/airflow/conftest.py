@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ def airflow_environment(home: Path) -> dict[str, str]:
     ]
     return {
         "AIRFLOW_HOME": str(home),
+        "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(64),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
         "AIRFLOW__CORE__UNIT_TEST_MODE": "False",
@@ -92,6 +94,11 @@ class Lake:
         found = DeltaTable(self.root / table).to_pyarrow_table().to_pylist()
         return sorted(found, key=lambda row: [str(v) for v in row.values()])
 
+    def count(self, table: str) -> int:
+        from deltalake import DeltaTable
+
+        return int(DeltaTable(self.root / table).to_pyarrow_table().num_rows)
+
     def version(self, table: str) -> int | None:
         from deltalake import DeltaTable
 
@@ -118,6 +125,12 @@ def run_dag(airflow_home: Path) -> Callable[..., Ran]:
         return _ran(ended)
 
     return run
+
+
+@pytest.fixture
+def run_flights(run_dag: Callable[..., Ran], lake: Lake) -> Callable[..., Ran]:
+    """Run the example on a month of flights; its DAG file is read again with the test's lake in the environment."""
+    return lambda **conf: run_dag("flights_monthly", conf=conf)
 
 
 def _bag(kind: Any, dag_id: str) -> Any:

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-HEADER = "flight_date,carrier,flight,origin,dest,dep_delay"
-
 
 def test_flights_good_month_is_published_and_a_bad_one_leaves_the_target(
-    lake: Any, run_dag: Callable[..., Any], events: Any
+    lake: Any, run_flights: Callable[..., Any], events: Any
 ) -> None:
-    lake.land("2013-01/a.csv", HEADER, "2013-01-01,UA,1545,EWR,IAH,2", "2013-01-01,AA,1141,JFK,MIA,NA")
-    lake.land("2013-02/a.csv", HEADER, "2013-02-01,UA,1545,EWR,IAH,2", "2013-02-01,AA,1141,LHR,MIA,")
+    good = run_flights(month="2013-01")
+    version, rows = lake.version("nyc/reporting/flights"), lake.count("nyc/reporting/flights")
+    bad = run_flights(month="2013-03", faulty=True)
 
-    good = run_dag("flights_monthly", conf={"month": "2013-01", "landing": lake.landing})
-    version, rows = lake.version("reporting/flights"), lake.rows("reporting/flights")
-    bad = run_dag("flights_monthly", conf={"month": "2013-02", "landing": lake.landing})
-
-    assert good.tasks == {"publish_flights": "success", "announce": "success"}
-    assert [(r["flight_date"], r["carrier"], r["dep_delay"]) for r in rows] == [
-        (date(2013, 1, 1), "AA", None), (date(2013, 1, 1), "UA", 2),
-    ]  # fmt: skip
+    assert good.tasks == {"deliver": "success", "publish_flights": "success", "announce": "success"}
+    assert rows == 27_004
     assert bad.state == "failed"
-    assert bad.tasks == {"publish_flights": "failed", "announce": "upstream_failed"}
+    assert bad.tasks == {"deliver": "success", "publish_flights": "failed", "announce": "upstream_failed"}
     assert bad.tries["publish_flights"] == 1
-    assert (lake.version("reporting/flights"), lake.rows("reporting/flights")) == (version, rows)
-    assert [(e["table_version"], e["counts"]["candidate"]) for e in events("flights")] == [(version, 2)]
+    assert (lake.version("nyc/reporting/flights"), lake.count("nyc/reporting/flights")) == (version, rows)
+    assert [(e["table_version"], e["counts"]["candidate"]) for e in events("flights")] == [(version, 27_004)]
 
 
 def test_breach_with_retries_is_tried_once_and_the_callback_has_the_result(

@@ -1,0 +1,168 @@
+"""`make up` and the services of docker compose: parsed, and as far as that goes without Docker, run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.airflow.standalone import free_port, wait_for
+
+ROOT = Path(__file__).parents[2]
+SERVED = ("postgres", "airflow", "dagster", "audit", "spark-master", "spark-worker")
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    return dict(yaml.safe_load((ROOT / "docker-compose.yml").read_text()))
+
+
+def test_services_are_the_ones_that_are_told(compose: dict[str, Any]) -> None:
+    profiles = {name: service.get("profiles") for name, service in compose["services"].items()}
+
+    assert profiles == dict.fromkeys(SERVED) | {"demo": ["demo"], "test": ["test"]}
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_service_is_watched_and_stops_by_itself(name: str, compose: dict[str, Any]) -> None:
+    service = compose["services"][name]
+
+    assert service["init"] is True
+    assert service["healthcheck"]["retries"] >= 5
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+    if name in ("airflow", "dagster", "audit", "postgres"):
+        assert service["stop_signal"] == "SIGINT"
+
+
+def test_lake_is_shared_by_all_that_read_or_write_it(compose: dict[str, Any]) -> None:
+    assert {n for n, s in compose["services"].items() if "lake:/lake" in s["volumes"]} == set(compose["services"]) - {"postgres"}
+
+
+def test_no_secret_has_a_value_or_a_default(compose: dict[str, Any]) -> None:
+    text = (ROOT / "docker-compose.yml").read_text()
+    wanted = re.findall(r"\$\{(\w+)([^}]*)\}", text)
+
+    assert {name for name, _ in wanted} == {
+        "POSTGRES_PASSWORD", "AIRFLOW_DB_PASSWORD", "AUDIT_DB_PASSWORD", "AIRFLOW_JWT_SECRET", "INVARACT_UI_TOKEN",
+    }  # fmt: skip
+    assert {rest for _, rest in wanted} == {":?run deploy/new_secrets.py"}
+    given = {k: v for s in compose["services"].values() for k, v in s.get("environment", {}).items()}
+    secret = {k: v for k, v in given.items() if re.search("PASSWORD|SECRET|TOKEN", k)}
+    assert [k for k, v in secret.items() if not v.startswith(("${", "/run/secrets/"))] == []
+
+
+def test_secrets_are_new_each_time_and_never_overwritten(tmp_path: Path) -> None:
+    made = []
+    for name in ("a", "b"):
+        (tmp_path / name / "deploy").mkdir(parents=True)
+        shutil.copy(ROOT / "deploy" / "new_secrets.py", tmp_path / name / "deploy")
+        for _ in range(2):
+            subprocess.run([sys.executable, tmp_path / name / "deploy" / "new_secrets.py"], check=True, capture_output=True)
+            made.append((tmp_path / name / ".env").read_text())
+
+    assert made[0] == made[1] != made[2] == made[3]
+    assert (tmp_path / "a" / ".env").stat().st_mode & 0o077 == 0
+
+
+def test_every_command_is_one_that_exists(compose: dict[str, Any]) -> None:
+    programs = Path(sys.executable).parent
+    commands = [s["command"] for s in compose["services"].values() if "command" in s]
+
+    assert [c[0] for c in commands if not ((programs / c[0]).exists() or shutil.which(c[0]))] == []
+    scripts = [part for c in commands for part in c if part.startswith("/opt/invaract/")]
+    scripts += [p for s in compose["services"].values() for p in s.get("healthcheck", {"test": []})["test"]]
+    named = [p.removeprefix("/opt/invaract/") for p in scripts if p.startswith("/opt/invaract/")]
+    assert [n for n in named if not (ROOT / n).is_file()] == []
+
+
+def test_audit_service_runs_and_is_guarded_by_its_token(compose: dict[str, Any], tmp_path: Path) -> None:
+    port = str(free_port())
+    command = [port if part == "8399" else part for part in compose["services"]["audit"]["command"]]
+    environment = os.environ | {"INVARACT_LAKE_ROOT": str(tmp_path), "INVARACT_UI_TOKEN": "a-token-of-this-test"}
+    environment.pop("INVARACT_AUDIT_URL", None)
+    process = subprocess.Popen([Path(sys.executable).with_name(command[0]), *command[1:]], env=environment)
+    try:
+        wait_for(lambda: is_healthy(f"http://127.0.0.1:{port}/healthz"), 120, "the pages")
+        assert status(f"http://127.0.0.1:{port}/") == 401
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) in (0, 130, -signal.SIGINT)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_spark_services_run_and_the_worker_registers(compose: dict[str, Any]) -> None:
+    ports = {name: str(free_port()) for name in ("7077", "8081", "8082")}
+    address = f"spark://127.0.0.1:{ports['7077']}"
+    swaps = ports | {"0.0.0.0": "127.0.0.1", "spark://spark-master:7077": address, "2g": "512m", "2": "1"}
+    started = []
+    try:
+        for name in ("spark-master", "spark-worker"):
+            command = [swaps.get(part, part) for part in compose["services"][name]["command"]]
+            command[1] = str(ROOT / "deploy" / "spark.sh")
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            started.append(subprocess.Popen(command, env=os.environ | {"PATH": path}, start_new_session=True))
+            page = f"http://127.0.0.1:{ports['8081' if name == 'spark-master' else '8082']}/"
+            wait_for(lambda page=page: is_healthy(page), 120, name)  # type: ignore[misc]
+        wait_for(lambda: "Alive Workers:</strong> 1" in read(f"http://127.0.0.1:{ports['8081']}/"), 60, "the worker")
+    finally:
+        for process in started:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(30)
+
+
+@pytest.mark.slow
+def test_make_up_serves_all_three_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    names = ("AIRFLOW_PORT", "DAGSTER_PORT", "INVARACT_UI_PORT", "AIRFLOW_LOG_PORT", "AIRFLOW_TRIGGER_LOG_PORT")
+    ports = {name: str(free_port()) for name in names}
+    script = [sys.executable, ROOT / "deploy" / "up.py", "--folder", tmp_path / "up", "--lake", tmp_path / "lake"]
+    (tmp_path / "lake" / "_invaract").mkdir(parents=True)
+    with (tmp_path / "out").open("wb") as out:
+        process = subprocess.Popen(script, env=os.environ | ports, stdout=out, stderr=out, start_new_session=True)
+        try:
+            wait_for(lambda: "Ctrl-C stops everything" in (tmp_path / "out").read_text(), 400, "all to be ready")
+            children = descendants(process.pid)
+            pages = [status(f"http://127.0.0.1:{ports[name]}/") for name in names[:3]]
+        finally:
+            process.send_signal(signal.SIGINT)
+            code = process.wait(60)
+
+    assert pages == [200, 200, 200]
+    assert code == 0
+    assert len(children) >= 3
+    assert [pid for pid in children if Path(f"/proc/{pid}").exists() and not is_zombie(pid)] == []
+
+
+def is_healthy(address: str) -> bool:
+    script = ROOT / "deploy" / "is_healthy.py"
+    return subprocess.run([sys.executable, script, address], capture_output=True, check=False).returncode == 0
+
+
+def status(address: str) -> int:
+    import httpx
+
+    return httpx.get(address, follow_redirects=True, timeout=30).status_code
+
+
+def read(address: str) -> str:
+    import httpx
+
+    return httpx.get(address, timeout=30).text
+
+
+def descendants(pid: int) -> list[int]:
+    import psutil
+
+    return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+
+
+def is_zombie(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"

@@ -1,0 +1,144 @@
+"""Real schedulers with LocalExecutor, on SQLite and on PostgreSQL, with killed workers and cleared tasks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.airflow.conftest import CONTRACT, Lake, Setup, airflow_environment
+from tests.airflow.standalone import Standalone, run_standalone, wait_for
+from tests.postgres_server import postgres_server, postgres_url  # noqa: F401
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Standalone, Setup]]:
+    home, lake = tmp_path / "airflow", Lake(root=tmp_path / "lake")
+    home.mkdir()
+    (tmp_path / "batch.yaml").write_text(CONTRACT)
+    (home / "passwords.json").write_text(json.dumps({"admin": "admin", "viewer": "viewer"}))
+    environment = airflow_environment(home) | {
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin,viewer:viewer",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
+        "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(
+            {"type": "file", "log_file_path": str(home / "lineage.jsonl"), "append": True}
+        ),
+        "INVARACT_LAKE_ROOT": str(lake.root),
+    }
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgres_url")
+        environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = url.replace("postgresql://", "postgresql+psycopg://")
+    with run_standalone(home, environment) as airflow:
+        yield airflow, Setup(contract=tmp_path / "batch.yaml", lake=lake)
+
+
+def test_one_publication_per_submission_whatever_dies_is_cleared_or_waits(
+    running: tuple[Standalone, Setup], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    airflow, setup = running
+    monkeypatch.setenv("INVARACT_LAKE_ROOT", str(setup.lake.root))
+
+    worker_dies_after_the_commit(airflow, setup)
+    breach_is_tried_once(airflow, setup)
+    one_mapped_task_is_mended_and_cleared(airflow, setup)
+    sensor_waits_in_the_triggerer(airflow, setup)
+    failed_task_leads_to_its_audit(airflow)
+    lineage_has_outputs_only_for_what_was_published(airflow)
+    no_value_is_in_any_log(airflow)
+
+
+def worker_dies_after_the_commit(airflow: Standalone, setup: Setup) -> None:
+    setup.lake.land("killed.csv", "id,v", "A1,1")
+
+    ended = airflow.run("dying", setup.conf("killed", dies="worker"))
+
+    assert ended == {"gate": ("success", 2)}
+    assert setup.lake.rows("reporting/batch") == [{"id": "A1", "v": 1}]
+    found = audited("killed")
+    assert [a.attempt.context["try_number"] for a in found] == ["2", "1"]
+    assert len({a.submission.submission_id for a in found}) == 1
+    assert found[0].outcome.publication.attempt_id == found[1].attempt.attempt_id
+    wait_for(lambda: [r["state"] for r in airflow.runs("consumer")] == ["success"], 180, "the consumer to run")
+    run_id = airflow.runs("consumer")[0]["dag_run_id"]
+    value = airflow.get(f"dags/consumer/dagRuns/{run_id}/taskInstances/consume/xcomEntries/return_value")["value"]
+    assert json.loads(value.replace("'", '"')) if isinstance(value, str) else value == [[found[0].submission.submission_id, 1]]
+
+
+def breach_is_tried_once(airflow: Standalone, setup: Setup) -> None:
+    setup.lake.land("breach.csv", "id,v", "B1,CANARY-7731")
+    version = setup.lake.version("reporting/batch")
+
+    assert airflow.run("dying", setup.conf("breach", dies="")) == {"gate": ("failed", 1)}
+    assert setup.lake.version("reporting/batch") == version
+    assert len(airflow.runs("consumer")) == 1
+
+
+def one_mapped_task_is_mended_and_cleared(airflow: Standalone, setup: Setup) -> None:
+    for name, line in {"p0": "C0,1", "p1": "C1,", "p2": "C2,1"}.items():
+        setup.lake.land(f"{name}.csv", "id,v", line)
+    run_id = airflow.start_run("gate_maps", setup.conf("") | {"parameters": {"parts": ["p0", "p1", "p2"]}})
+    first = airflow.finish_run("gate_maps", run_id)
+    setup.lake.land("p1.csv", "id,v", "C1,5")
+
+    airflow.clear("gate_maps", run_id, "gate", 1)
+    second = airflow.finish_run("gate_maps", run_id)
+
+    assert {name: state for name, (state, _) in first.items() if "gate" in name} == {
+        "gate[0]": "success", "gate[1]": "failed", "gate[2]": "success",
+    }  # fmt: skip
+    assert first["after_all"][0] == "upstream_failed"
+    assert {name: state for name, (state, _) in second.items()} == dict.fromkeys(second, "success")
+    assert second["gate[0]"][1] == 1
+    assert [r["id"] for r in setup.lake.rows("reporting/batch")] == ["A1", "C0", "C1", "C2"]
+
+
+def sensor_waits_in_the_triggerer(airflow: Standalone, setup: Setup) -> None:
+    run_id = airflow.start_run("wait_deferred", setup.conf("late"))
+    instance = f"dags/wait_deferred/dagRuns/{run_id}/taskInstances/wait"
+    wait_for(lambda: airflow.get(instance)["state"] == "deferred", 180, "the sensor to wait")
+    setup.lake.land("late.csv", "id,v", "D1,1")
+
+    airflow.run("dying", setup.conf("late", dies=""))
+
+    assert airflow.finish_run("wait_deferred", run_id)["wait"][0] == "success"
+
+
+def failed_task_leads_to_its_audit(airflow: Standalone) -> None:
+    failed = next(r for r in airflow.runs("dying") if r["state"] == "failed")
+    links = airflow.get(f"dags/dying/dagRuns/{failed['dag_run_id']}/taskInstances/gate/links")["extra_links"]
+    attempt = audited("breach")[0].attempt.attempt_id
+
+    assert links == {"Contract audit": f"/plugin/invaract/invaract/runs/{attempt}"}
+    assert airflow.client.get(f"/invaract/runs/{attempt}").status_code == 200
+    assert airflow.client.get(f"/invaract/runs/{attempt}", headers={"Authorization": ""}).status_code == 401
+
+
+def lineage_has_outputs_only_for_what_was_published(airflow: Standalone) -> None:
+    lines = (airflow.home / "lineage.jsonl").read_text().splitlines()
+    ended = [e for e in map(json.loads, lines) if e["eventType"] in ("COMPLETE", "FAIL") and e["job"]["name"] == "dying.gate"]
+    failed = [e for e in ended if e["eventType"] == "FAIL" and e["inputs"]]
+    done = [e for e in ended if e["eventType"] == "COMPLETE"]
+
+    assert [e["outputs"] for e in failed] == [[]]
+    assertions = failed[0]["inputs"][0]["inputFacets"]["dataQualityAssertions"]["assertions"]
+    assert "v|type" in [a["assertion"] for a in assertions if not a["success"]]
+    assert [[o["name"].rpartition("/")[2] for o in e["outputs"]] for e in done] == [["batch"], ["batch"]]
+    assert sorted(done[0]["outputs"][0]["facets"]["columnLineage"]["fields"]) == ["id", "v"]
+
+
+def no_value_is_in_any_log(airflow: Standalone) -> None:
+    files = [p for p in airflow.home.rglob("*") if p.is_file()]
+    assert [p for p in files if b"CANARY-7731" in p.read_bytes()] == []
+    assert any(p.suffix == ".log" for p in files)
+
+
+def audited(part: str) -> list[Any]:
+    from invaract_orchestration.wiring import open_audit
+
+    with open_audit(read_only=True) as store:
+        return [a for a in store.attempts() if a.submission.parameters == {"part": part}]
