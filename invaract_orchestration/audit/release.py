@@ -56,5 +56,5 @@ def _csv(source: Source, records: list[dict[str, str | None]]) -> str:
         quoted = value.replace(options.quote, options.escape + options.quote)
         return f"{options.quote}{quoted}{options.quote}"
 
-    lines = [names, *([record.get(n) for n in names] for record in records)]
+    lines: list[list[str | None]] = [[*names], *([record.get(n) for n in names] for record in records)]
     return "".join(options.delimiter.join(map(cell, line)) + "\n" for line in lines)

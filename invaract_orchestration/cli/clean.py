@@ -19,17 +19,17 @@ def clean(
     """Remove candidates and quarantined rows whose time is over; nothing of an unsettled submission."""
     from invaract_orchestration.audit.clean import clean_candidates, expired_attempts
     from invaract_orchestration.intake.places import candidates_place, quarantine_place
-    from invaract_orchestration.wiring import open_gate, quarantined_rows, remove_quarantined
+    from invaract_orchestration.wiring import open_audit, open_gate, quarantined_rows, remove_quarantined
 
     agreed, place, root = target_of(contract, param, env, target)
-    with open_gate() as gate:
+    with open_gate() as gate, open_audit(read_only=True) as audit:
         now = gate.clock()
         cleaned = clean_candidates(
-            agreed, Path(candidates_place(agreed, place, lake_root=root)), gate.audit, now, dry_run=dry_run
+            agreed, Path(candidates_place(agreed, place, lake_root=root)), audit, now, dry_run=dry_run
         )
         quarantine = quarantine_place(agreed, place, lake_root=root)
         held = sorted({row["attempt_id"] for row in quarantined_rows(quarantine, ["attempt_id"])})
-        expired = expired_attempts(agreed, held, gate.audit, now)
+        expired = expired_attempts(agreed, held, audit, now)
         rows = 0 if dry_run or not expired else remove_quarantined(quarantine, expired)
     word = "would remove" if dry_run else "removed"
     to_stdout(f"{word} {len(cleaned.removed)} candidates, {cleaned.freed:,} bytes")
