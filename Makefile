@@ -60,3 +60,7 @@ dagster: $(VENV)/.all  ## the demonstration in Dagster's pages, on http://127.0.
 
 demo-dagster: $(VENV)/.all  ## the same without pages: what is published and what is blocked
 	@$(BIN)/python -m dagster_defs.demo headless
+
+.PHONY: up
+up: $(VENV)/.all  ## Airflow, Dagster and the audit pages over the demonstration's lake, until Ctrl-C
+	@exec $(BIN)/python deploy/up.py $(ARGS)
