@@ -127,6 +127,7 @@ class _Flow:
         )  # fmt: skip
         self.now = self.course.started.astimezone(ZoneInfo(contract.timezone))
         self.is_run = kind == "run"
+        self.found: Published | None = None
 
     def result(self) -> GateResult:
         """How it ended, with everybody told whom the contract names for it."""
@@ -212,6 +213,9 @@ class _Flow:
             self._open(own, unreadable_id(own), "unreadable", ())
             raise
         files = tuple(InputFile(name=f.name, size=f.size, modified=f.modified, digest=f.digest) for f in received.files)
+        if self.is_run:
+            self.found = self.gate.publisher.find(self.course.target, received.submission_id)
+            _refuse_other_content(self.found, received)
         self._open(own, received.submission_id, received.intake_digest, files)
         return received
 
@@ -233,15 +237,10 @@ class _Flow:
         publish, course = self.contract.publish, self.course
         if not self.is_run or publish is None:
             return None
-        found = self.gate.publisher.find(course.target, received.submission_id)
-        if found is not None:
-            if found.commit is not None and found.commit.intake_digest != received.intake_digest:
-                raise GateError(
-                    f"submission {received.submission_id} was published with another content",
-                    code="submission.other_content", hint="give the new content a submission id of its own",
-                )  # fmt: skip
-            course.publication = self._record_of(found)
-            return course.end("published", f"already published as version {found.version}", code="publish.already_done")
+        if self.found is not None:
+            course.publication = self._record_of(self.found)
+            message = f"already published as version {self.found.version}"
+            return course.end("published", message, code="publish.already_done")
         if publish.mode != "append" or self.call.supersede or self.call.submission_id is not None:
             return None
         if not self.gate.audit.publications(self.contract.contract, course.target, own.digest):
@@ -436,6 +435,15 @@ class _Flow:
             done = consume_files(source, [f.file for f in received.batch.files], received.submission_id)
             return result if done is None else replace(result, message=f"{result.message}; {done}")
         return replace(result, message=f"{result.message}; the consumed files could not be {source.after}d")
+
+
+def _refuse_other_content(found: Published | None, received: Received) -> None:
+    """An id names one content: the same id with another one is an error, never a silent no-op."""
+    if found is not None and found.commit is not None and found.commit.intake_digest != received.intake_digest:
+        raise GateError(
+            f"submission {received.submission_id} was published with another content",
+            code="submission.other_content", hint="give the new content a submission id of its own",
+        )  # fmt: skip
 
 
 def _counted(contract: Contract, materialised: Materialised) -> Counts:

@@ -10,3 +10,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--cases", metavar="DIR", help="a folder of case folders, played by tests/cases")
     group.addoption("--plan-cases", metavar="FILE", help="another file of the form of tests/plan/plan_cases.yaml")
     group.addoption("--case-folders", metavar="DIR", help="a folder of case folders; plan cases are named P*")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Property tests say what is right, not how quickly: a busy machine must not make them fail."""
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("suite")

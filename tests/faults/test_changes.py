@@ -1,0 +1,246 @@
+"""What changes between verdict and publication, and what the audit store does in the meantime."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from invaract_orchestration.audit.reconcile import reconcile
+from invaract_orchestration.audit.result import GateResult
+from invaract_orchestration.contract.load import load_contract
+from invaract_orchestration.errors import AuditUnavailable
+from invaract_orchestration.settings import read_settings
+from invaract_orchestration.wiring import open_gate
+from tests.faults.ground import Lake
+
+
+class Before:
+    """A part of the gate that does something right before one of its calls."""
+
+    def __init__(self, inner: Any, name: str, act: Callable[[], None]) -> None:
+        self._inner, self._name, self._act = inner, name, act
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        if name != self._name:
+            return found
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self._act()
+            return found(*args, **kwargs)
+
+        return call
+
+
+def run(lake: Lake, batch: str, *, change: Callable[[Any], Any] = lambda gate: gate, **call: Any) -> GateResult:
+    settings = read_settings({"INVARACT_LAKE_ROOT": str(lake.root), "INVARACT_THREADS": "1"})
+    with open_gate(settings) as gate:
+        return change(gate).run(load_contract(lake.root / "orders.yaml"), parameters={"batch": batch}, **call)
+
+
+def before_publish(act: Callable[[], None]) -> Callable[[Any], Any]:
+    return lambda gate: replace(gate, publisher=Before(gate.publisher, "publish", act))
+
+
+def other_writer(lake: Lake, times: int = 1) -> Callable[[], None]:
+    import pyarrow as pa
+
+    left = [times]
+
+    def act() -> None:
+        if left[0]:
+            left[0] -= 1
+            rows = {"id": pa.array([90 + left[0]], pa.int32()), "day": pa.array([20454], pa.date32()), "v": pa.array([1], pa.int32())}
+            write_deltalake(str(lake.target), pa.table(rows), mode="append")
+
+    return act
+
+
+def test_target_changed_before_publish_is_judged_again_and_published(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    result = run(lake, "second", change=before_publish(other_writer(lake)))
+    assert result.state == "published"
+    assert lake.rows() == ((1, 10), (2, 20), (2, 21), (3, 30), (90, 1))
+
+
+def test_target_changed_at_every_try_ends_in_conflict_without_a_row(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    result = run(lake, "second", change=before_publish(other_writer(lake, 99)))
+    assert (result.state, result.exit_code, result.code) == ("conflict", 3, "publish.concurrent")
+    assert not {(2, 21), (3, 30)} & set(lake.rows())
+    assert run(lake, "second").state == "published"
+
+
+def test_key_taken_by_another_writer_before_publish_is_rejected(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    text = (lake.root / "orders.yaml").read_text()
+    (lake.root / "orders.yaml").write_text(text.replace("quality:", "keys: [{columns: [id], across: target}]\nquality:"))
+    lake.land("first", ((1, "2026-01-01", 10),))
+    lake.land("own", ((90, "2026-01-01", 5),))
+    run(lake, "first")
+    result = run(lake, "own", change=before_publish(other_writer(lake)))
+    assert (result.state, [c.check for c in result.blocking]) == ("rejected", ["id|unique"])
+    assert lake.rows() == ((1, 10), (90, 1))
+
+
+def test_candidate_changed_after_the_verdict_is_a_loud_error(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    version = lake.version()
+
+    def tamper(line: str) -> None:
+        if line == "publishing":
+            file = max((lake.root / "lake").rglob("orders__candidates/**/part-*.parquet"), key=lambda p: p.stat().st_mtime_ns)
+            file.write_bytes(file.read_bytes()[:-9] + b"tampered!")
+
+    result = run(lake, "second", change=lambda gate: replace(gate, tell=tamper))
+    assert (result.state, result.code, result.exit_code) == ("failed", "publish.candidate_changed", 3)
+    assert (lake.rows(), lake.version()) == (((1, 10), (2, 20)), version)
+
+
+def test_input_that_grows_or_appears_during_the_run_is_noticed(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    landing = lake.root / "landing" / "second.csv"
+
+    def grow(line: str) -> None:
+        if line == "writing the candidate":
+            landing.write_text(landing.read_text() + "9,2026-01-02,9\n")
+
+    result = run(lake, "second", change=lambda gate: replace(gate, tell=grow))
+    assert (result.state, result.code) == ("failed", "input.changed")
+    assert lake.version() is None
+
+
+def test_same_id_with_other_content_is_an_error(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first", submission_id="batch-7")
+    result = run(lake, "second", submission_id="batch-7")
+    assert (result.state, result.code) == ("failed", "submission.other_content")
+    assert lake.rows() == ((1, 10), (2, 20))
+
+
+@pytest.mark.parametrize("call", ["open_attempt", "append", "record_verdict"])
+def test_audit_down_before_publishing_fails_with_the_target_unchanged(tmp_path: Path, call: str) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    version = lake.version()
+    result = run(lake, "second", change=lambda gate: replace(gate, audit=Before(gate.audit, call, down)))
+    assert (result.state, result.exit_code, result.code) == ("failed", 3, "audit.unavailable")
+    assert lake.version() == version
+    assert run(lake, "second").state == "published"
+
+
+def test_audit_down_after_publishing_ends_with_4_and_is_repaired(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    result = run(lake, "second", change=lambda gate: replace(gate, audit=Before(gate.audit, "record_outcome", down)))
+    assert (result.state, result.exit_code, result.code) == ("published", 4, "audit.pending")
+    again = run(lake, "second")
+    assert (again.state, again.exit_code, again.code) == ("published", 0, "publish.already_done")
+    assert lake.rows() == ((1, 10), (2, 20), (2, 21), (3, 30))
+
+
+def down() -> None:
+    raise AuditUnavailable("the audit store is down")
+
+
+def test_locked_audit_store_fails_in_bounded_time_with_the_target_unchanged(tmp_path: Path) -> None:
+    from invaract_orchestration.engines.delta.publisher import DeltaPublisher
+    from invaract_orchestration.engines.duckdb.engine import DuckDBEngine
+    from invaract_orchestration.gate import Gate
+    from invaract_orchestration.stores.open import open_store
+
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    version = lake.version()
+    file = lake.root / "lake" / "_invaract" / "audit.db"
+    file = file if file.exists() else lake.root / "_invaract" / "audit.db"
+    with open_store(f"sqlite:///{file}", timeout=1.0) as store, sqlite3.connect(file) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        gate = Gate(engine=DuckDBEngine(), publisher=DeltaPublisher(), audit=store, waivers=store, lake_root=lake.root)
+        result = gate.run(load_contract(lake.root / "orders.yaml"), parameters={"batch": "second"})
+        holder.rollback()
+    assert (result.state, result.code) == ("failed", "audit.unavailable")
+    assert lake.version() == version
+
+
+def test_lost_audit_store_is_written_again_from_the_target(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    first, second = run(lake, "first"), run(lake, "second")
+    settings = read_settings({"INVARACT_LAKE_ROOT": str(lake.root)})
+    shutil.move(lake.root / "_invaract", tmp_path / "lost")
+    with open_gate(settings) as gate:
+        found = reconcile(gate.audit, gate.publisher, "orders", str(lake.target), gate.clock)
+        views = gate.audit.publications("orders", str(lake.target))
+    assert set(found.rebuilt) == {first.submission_id, second.submission_id}
+    assert {(v.publication.submission_id, v.publication.table_version, v.publication.attempt_id) for v in views} == {
+        (r.submission_id, r.publication.table_version, r.attempt_id) for r in (first, second) if r.publication
+    }
+    assert run(lake, "second").code == "publish.already_done"
+
+
+def test_commit_that_by_passed_the_gate_is_listed(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    other_writer(lake)()
+    table = DeltaTable(str(lake.target))
+    table.optimize.compact()
+    with open_gate(read_settings({"INVARACT_LAKE_ROOT": str(lake.root)})) as gate:
+        found = reconcile(gate.audit, gate.publisher, "orders", str(lake.target), gate.clock)
+    assert [c.operation for c in found.bypassed] == ["WRITE"]
+
+
+@pytest.mark.parametrize("when", ["writing the candidate", "publishing"])
+def test_vacuum_and_optimize_between_steps_do_no_harm(tmp_path: Path, when: str) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+
+    def tidy(line: str) -> None:
+        if line == when:
+            table = DeltaTable(str(lake.target))
+            table.optimize.compact()
+            table.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
+
+    result = run(lake, "second", change=lambda gate: replace(gate, tell=tidy))
+    assert result.state == "published"
+    assert lake.rows() == ((1, 10), (2, 20), (2, 21), (3, 30))
+
+
+def test_clock_that_jumps_back_changes_no_verdict(tmp_path: Path) -> None:
+    from datetime import UTC, datetime, timedelta
+
+    lake = Lake.make(tmp_path / "lake", "append")
+    hours = iter([0, 48, -48] * 50)
+    jumping = lambda: datetime.now(UTC) + timedelta(hours=next(hours))  # noqa: E731
+    result = run(lake, "first", change=lambda gate: replace(gate, clock=jumping))
+    assert result.state == "published"
+    assert run(lake, "first").code == "publish.already_done"
+
+
+def test_contract_version_with_another_content_is_refused(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    version = lake.version()
+    text = (lake.root / "orders.yaml").read_text()
+    (lake.root / "orders.yaml").write_text(text.replace("min: 0", "min: -5"))
+    result = run(lake, "second")
+    assert (result.state, result.code) == ("failed", "contract.version_reused")
+    assert lake.version() == version
+
+
+def test_candidate_is_never_published_without_its_own_passing_verdict(tmp_path: Path) -> None:
+    from invaract_orchestration.errors import GateError
+    from invaract_orchestration.publish.intent import intend
+    from invaract_orchestration.verdict.verdict import decide
+
+    with pytest.raises(GateError, match="no passing verdict"):
+        intend(decide((), None), load_contract(Lake.make(tmp_path / "lake", "append").root / "orders.yaml"), None, None, None)  # type: ignore[arg-type]
