@@ -65,8 +65,8 @@ def _attempt(
     try:
         contract = load_contract(file, env=env)
         call |= {
-            "transform": _read_sql(call["transform"]), "source": typed_place(call["source"]), "target": typed_table(call["target"]),
-            "parameters": parameters(params), "environment": env,
+            "transform": _read_sql(call["transform"]), "source": typed_place(call["source"]),
+            "target": typed_table(call["target"]), "parameters": parameters(params), "environment": env,
         }  # fmt: skip
         with open_gate(engine=engine, tell=(lambda _: None) if quiet else progress) as gate:
             result = gate.run(contract, **call) if kind == "run" else gate.check(contract, **call)

@@ -71,7 +71,8 @@ def check_notifications(contract: Contract, report: Report) -> None:
     for at, notification in enumerate(contract.notifications):
         path: Path = ("notifications", at, "to")
         if report.is_sound(path) and not _NOTIFIED.match(notification.to):
-            message = f"expected webhook:env:NAME, command:env:NAME or log, found {shown(notification.to.split(':')[0])} in another form"
+            start = shown(notification.to.split(":")[0])
+            message = f"expected webhook:env:NAME, command:env:NAME or log, found {start} in another form"
             report.add(path, message, hint="NAME is the environment variable that holds the address")
 
 

@@ -139,7 +139,8 @@ def _query(
     sql = fill(source.sql or "", own.parameters)
     tables = resolve_tables(sql, source.inputs, table_place, table_version, lambda p: bool(_parquet_files(p)))
     versions = {f"{t.name} at {t.place}": t.version for t in tables if t.version is not None}
-    content = [f"{f}:{f.stat().st_size}:{f.stat().st_mtime_ns}" for t in tables if t.version is None for f in _parquet_files(t.place)]
+    plain = [f for t in tables if t.version is None for f in _parquet_files(t.place)]
+    content = [f"{f}:{f.stat().st_size}:{f.stat().st_mtime_ns}" for f in plain]
     if given_id is None and not tables:
         raise UsageError(
             "a batch from a query without tables needs an id of its own",

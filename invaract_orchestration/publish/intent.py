@@ -49,7 +49,7 @@ class CommitRecord:
 
     @classmethod
     def from_json(cls, text: Any) -> CommitRecord | None:
-        """What the gate wrote into a commit; none when the gate did not make it, or a later gate says more than this one knows."""
+        """What the gate wrote into a commit; none when the gate did not make it, or a later gate says more than is known here."""
         try:
             own = json.loads(text)[METADATA_KEY]
             return cls(**{f.name: own[f.name] for f in dataclasses.fields(cls)})

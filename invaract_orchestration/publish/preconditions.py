@@ -43,7 +43,9 @@ def target_problems(contract: Contract, target: TargetState) -> tuple[TargetProb
                 )
             )
     found.extend(
-        TargetProblem(sentence=f"the target is partitioned by {n!r}, and the contract has no such field", hint="declare the field")
+        TargetProblem(
+            sentence=f"the target is partitioned by {n!r}, and the contract has no such field", hint="declare the field"
+        )
         for n in target.partition_by
         if n.lower() not in known
     )

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -29,7 +28,7 @@ def problems_of(case: Case, played: Played, number: int, choice: str | None) -> 
     found = verdict_of(outcome)
     if choice is not None:
         verdict, rule = choice, (rule if choice == verdict else "-")
-    is_allowed = found == verdict or (found, "") in _alternatives(case) and bool(played.together)
+    is_allowed = found == verdict or ((found, "") in _alternatives(case) and bool(played.together))
     if not is_allowed:
         yield f"verdict {found}, expected {verdict}: {message_of(outcome)}"
     elif found == verdict or played.together:
@@ -158,7 +157,7 @@ def _content_problems(case: Case, stage: Stage, added: Counter[str], verdict: st
 
 
 def _only(text: str, names: set[str]) -> str:
-    return repr([pair for pair in eval(text) if pair[0] in names])  # noqa: S307  # our own repr of names and texts
+    return repr([pair for pair in eval(text) if pair[0] in names])  # our own repr of names and texts
 
 
 def _appends(case: Case) -> bool:
@@ -227,9 +226,9 @@ def _row_notes(note: str, played: Played, outcome: Outcome) -> Iterator[str]:
         failed = [c.failed for c in outcome.checks if c.is_blocking]
         if int(m[1]) not in failed:
             yield f"{failed} rows failed, expected {m[1]}"
-    if m := re.search(r"say (\d+) values were checked", note):
-        if not any(f"{m[1]} checked" in c.found for c in outcome.checks):
-            yield f"no result says that {m[1]} values were checked"
+    m = re.search(r"say (\d+) values were checked", note)
+    if m and not any(f"{m[1]} checked" in c.found for c in outcome.checks):
+        yield f"no result says that {m[1]} values were checked"
 
 
 def _stages(outcome: GateResult) -> set[str]:
@@ -248,9 +247,9 @@ def _never_problems(case: Case, played: Played) -> Iterator[str]:
     words = [*played.searched, *re.findall(r"the text (\S+)", never)]
     for word in words:
         yield from _found_places(case, played, word)
-    if m := re.search(r"(\S+) published$", never):
-        if any(m[1].lower() in map(lambda v: str(v).lower(), row.values()) for row in played.after.rows):
-            yield f"{m[1]} was published"
+    m = re.search(r"(\S+) published$", never)
+    if m and any(m[1].lower() in (str(v).lower() for v in row.values()) for row in played.after.rows):
+        yield f"{m[1]} was published"
     outside = [p for p in played.stage.root.parent.iterdir() if p.name != "own" and not p.name.startswith("fresh-")]
     if outside:
         yield f"files outside of the lake: {[p.name for p in outside]}"
@@ -269,9 +268,9 @@ def _found_places(case: Case, played: Played, word: str) -> Iterator[str]:
     root = played.stage.root
     for path in root.rglob("*"):
         parts = path.relative_to(root).parts
-        if path.is_file() and parts[0] != "input" and not any(p.endswith("__quarantine") for p in parts):
-            if word.encode() in _content(path):
-                yield f"{word} is in {path.relative_to(root)}"
+        is_free = parts[0] != "input" and not any(p.endswith("__quarantine") for p in parts)
+        if is_free and path.is_file() and word.encode() in _content(path):
+            yield f"{word} is in {path.relative_to(root)}"
 
 
 def _content(path: Path) -> bytes:

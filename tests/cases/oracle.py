@@ -15,7 +15,16 @@ from zoneinfo import ZoneInfo
 import pyarrow.parquet as pq
 
 from invaract_orchestration.contract.field_types import (
-    BOOLEAN, DATE, DOUBLE, FLOAT, INTEGERS, STRING, TIMESTAMP, TIMESTAMP_NTZ, Decimal, FieldType,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INTEGERS,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Decimal,
+    FieldType,
 )  # fmt: skip
 from invaract_orchestration.contract.model import Contract, FieldSpec
 from tests.cases.sketch import Case, NotUnderstood

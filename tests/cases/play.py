@@ -11,18 +11,16 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from deltalake import write_deltalake
 
-from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.errors import ContractError
 from tests.cases import steps as s
 from tests.cases.faults import at, make_read_only, make_writable, meet
-from tests.cases.oracle import comparable
 from tests.cases.sketch import Case, NotUnderstood
 from tests.cases.stage import Outcome, Snapshot, Stage
 
@@ -75,7 +73,7 @@ def play(case: Case, contract: Path, root: Path) -> Played:
     named = any(isinstance(a, s.Together) or (isinstance(a, s.Run) and a.batch) for a in actions)
     stage = Stage(case, contract, root / "own", named_batches=named)
     if not any(isinstance(a, s.Run | s.Together) for a in actions):
-        actions = tuple(a for a in actions if a != s.Does("load")) + (s.Run(),)
+        actions = (*(a for a in actions if a != s.Does("load")), s.Run())
     with contextlib.suppress(ContractError):
         stage.seed(facts)
     played = Played(stage, stage.snapshot())
@@ -187,8 +185,9 @@ def _arrow(stage: Stage) -> Any:
 
 def _frame(stage: Stage) -> Any:
     """The candidate as a frame in memory, typed by the contract, its columns in the order of the file."""
-    from invaract_orchestration.engines.duckdb.types import duckdb_type
     import duckdb
+
+    from invaract_orchestration.engines.duckdb.types import duckdb_type
 
     types = {f.name: duckdb_type(f.type) for f in stage.contract().fields}
     with duckdb.connect() as connection:

@@ -1,5 +1,5 @@
 """Every problem of a contract, with its place, in one grammar, all at once."""
-# ruff: noqa: E501  the goldens are lines as they are printed
+
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ FRONT_END = "spark"
 def frames(plan_cases: CaseFile, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     pyspark = pytest.importorskip("pyspark")
     from pyspark.sql import SparkSession
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as F  # noqa: N812  # its usual name
 
     from tests.plan.spark_frames import SparkFrames
 

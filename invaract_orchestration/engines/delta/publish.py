@@ -26,7 +26,16 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from invaract_orchestration.candidate.candidate import Candidate, CandidateFile
 from invaract_orchestration.contract.field_types import (
-    BIGINT, BOOLEAN, DATE, INT, INTEGERS, SMALLINT, STRING, TINYINT, Decimal, FieldType,
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    INT,
+    INTEGERS,
+    SMALLINT,
+    STRING,
+    TINYINT,
+    Decimal,
+    FieldType,
 )  # fmt: skip
 from invaract_orchestration.engines.delta.inspect import find_publication
 from invaract_orchestration.engines.delta.schema_changes import prepare_table

@@ -42,7 +42,6 @@ def keep_rows(request: KeepRequest) -> bool:
                     max_commit_retries=0, app_transactions=[Transaction(request.once, 1)]
                 ),
             )  # fmt: skip
-            return True
         except CommitFailedError:
             continue
         except Exception as error:  # noqa: BLE001  # its text may hold the rows
@@ -52,6 +51,7 @@ def keep_rows(request: KeepRequest) -> bool:
                 f"the failing rows cannot be kept in the quarantine ({type(error).__name__})",
                 hint="check quarantine.location, its permissions and free space; nothing was published",
             ) from None
+        return True
     raise EngineFailure("the quarantine is written by too many at once", hint="submit again")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -75,7 +75,10 @@ def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: datetime) -
     if batch.table is not None:
         table = open_table(batch.table, batch.table_version)
         if table is None:
-            raise InputUnreadable("there is no Delta table at source.location", hint="check the place; a folder of Parquet files has format parquet")
+            raise InputUnreadable(
+                "there is no Delta table at source.location",
+                hint="check the place; a folder of Parquet files has format parquet",
+            )
         connection.register(FRAME, read_columns(batch.table, batch.table_version, None))
         return ObservedSchema(
             place="the source table",

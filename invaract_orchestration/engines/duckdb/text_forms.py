@@ -151,7 +151,9 @@ def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str) -> Readi
     if policy == "none":
         return Reading(instant, is_local)
     has = f"regexp_full_match({text}, {q.text(zoned_form)})" if zoned_form else "false"
-    return Reading(f"CASE WHEN {has} THEN {zoned or 'NULL'} ELSE {instant} END", f"CASE WHEN {has} THEN {is_zoned} ELSE {is_local} END")
+    return Reading(
+        f"CASE WHEN {has} THEN {zoned or 'NULL'} ELSE {instant} END", f"CASE WHEN {has} THEN {is_zoned} ELSE {is_local} END"
+    )
 
 
 def _matches(text: str, form: str, value: str, type_: str) -> str:

@@ -147,10 +147,8 @@ class Selects:
         if isinstance(node, exp.Column):
             qualifier = tuple(part.name for part in node.parts[:-1])
             matching = [r for r in reader.scope.relations if r.answers_to(qualifier)]
-            if matching:
-                columns = [passed(a) for a in matching[0].attributes]
-            else:
-                columns = self._fields(reader.scope.resolve(qualifier))
+            first = matching[0].attributes if matching else ()
+            columns = [passed(a) for a in first] if matching else self._fields(reader.scope.resolve(qualifier))
             if not columns and not matching:
                 self._session.lose("plan.unknown_column", f"{'.'.join(qualifier)}.* is no input and no struct", node)
         else:
