@@ -135,6 +135,8 @@ class Writer:
             f"{rows.values[f.name]} AS {q.name(self.request.spelled.get(f.name, f.name))}" for f in contract.fields
         )
         relation = rows.read("skip" if skips_malformed else "refuse", False)
+        if skips_malformed and any(None in file.feeds for file in self.request.batch.files):
+            keep += " AND p IS NOT NULL"  # columns that feed nothing are parsed too, so that the same lines are left out
         return self._copy(f"SELECT {chosen} FROM {relation} WHERE {keep}")
 
     def _write_from(self, whole: Candidate, checks: tuple[RowCheck, ...]) -> Candidate:

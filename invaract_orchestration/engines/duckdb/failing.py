@@ -14,12 +14,12 @@ from sqlglot import exp
 from invaract_orchestration.candidate.candidate import Candidate, FailingRows
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck
-from invaract_orchestration.contract.model import SourceOptions
 from invaract_orchestration.engines.duckdb import sql_text as q
-from invaract_orchestration.engines.duckdb.raw_records import MARK, blank_lines
+from invaract_orchestration.engines.duckdb.raw_records import blank_lines, mark_of
 from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
 from invaract_orchestration.engines.duckdb.rows import REJECT_SCANS, REJECTS, Rows, as_payload, column_types
 from invaract_orchestration.engines.duckdb.session import translated
+from invaract_orchestration.intake.batch import Batch
 
 _TABLE = "invaract_failing"
 
@@ -71,8 +71,9 @@ class FailingWriter:
         ]
         nulls = [(c.check, null_condition(c, columns)) for c, _ in self.conditions]
         self._collect(
-            relation, "'' AS f, invaract_n AS n, invaract_p AS p", broken, [], [(c, n) for c, n in nulls if n]
-        )
+            relation, "'' AS f, invaract_n AS n, invaract_p AS p", broken, [], [(c, n) for c, n in nulls if n],
+            "invaract_p",
+        )  # fmt: skip
         return self._keep(0)
 
     def _lists(self) -> tuple[list[tuple[str, str, bool]], list[tuple[str, str]]]:
@@ -92,9 +93,10 @@ class FailingWriter:
 
     def _collect(
         self, relation: str, place: str, broken: list[tuple[str, str, bool]], undecided: list[tuple[str, str]],
-        nulls: list[tuple[str, str]],
+        nulls: list[tuple[str, str]], payload: str = "p",
     ) -> None:  # fmt: skip
-        failing = " OR ".join(f"({when})" for _, when, is_error in broken if is_error) or "false"
+        # A constant would let the optimizer leave out the reading, and with it the lines that are no record.
+        failing = " OR ".join([*(f"({when})" for _, when, is_error in broken if is_error), f"{payload} IS NULL"])
         self.connection.execute(f"DROP TABLE IF EXISTS {REJECTS}; DROP TABLE IF EXISTS {REJECT_SCANS}")
         self.connection.execute("SET preserve_insertion_order = true")
         try:
@@ -128,7 +130,6 @@ class FailingWriter:
     def _add_malformed(self) -> int:
         """Lines that are no record join the failing rows, and the numbers of the others make room for them."""
         header = 1 if self.request.batch.source.format == "csv" else 0
-        options = self.request.batch.source.options
         tables = {row[0] for row in self.connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
         if REJECTS not in tables:
             return 0
@@ -145,7 +146,7 @@ class FailingWriter:
             "(SELECT f, m - j AS g, max(j) AS j FROM invaract_malformed GROUP BY 1, 2) r ON x.f = r.f AND x.n > r.g"
         )
         (added,) = self.connection.execute(
-            f"INSERT INTO {_TABLE} SELECT f, m, json_object('line', {_original('line', options)}), [{q.text(MALFORMED)}], [], [] "
+            f"INSERT INTO {_TABLE} SELECT f, m, json_object('line', {_original('line', self.request.batch)}), [{q.text(MALFORMED)}], [], [] "
             "FROM invaract_malformed"
         ).fetchall()
         return int(added[0])
@@ -187,9 +188,10 @@ class FailingWriter:
         return dict(rows)
 
 
-def _original(line: str, options: SourceOptions) -> str:
+def _original(line: str, batch: Batch) -> str:
     """The text as it was written, without the blank lines before it and the mark of a copy's records."""
-    return f"replace(ltrim({line}, chr(10) || chr(13)), {q.text(options.delimiter + MARK)}, '')"
+    text = f"ltrim({line}, chr(10) || chr(13))"
+    return f"replace({text}, {q.text(mark_of(batch))}, '')" if batch.source.format == "csv" else text
 
 
 def _reading_order(relation: str, paths: list[str]) -> list[str]:

@@ -11,36 +11,59 @@ import gzip
 import mmap
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
 from invaract_orchestration.contract.model import SourceOptions
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
-MARK = "\x1einvaract"
-"""Ends a record that is no record, after one more delimiter; taken off again where the original text is kept."""
+_MARK = "\x1einvaract"
 _CHUNK = 1 << 24
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What stands in one file."""
+
+    has_quote: bool = False
+    is_padded: bool = False
+    is_trailing: bool = False
+    delimiters: int = 0
+    feeds: int = 0
+    returns: int = 0
+    both: int = 0
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether lines end in different ways; inside of quotes they may."""
+        return bool(self.returns) and not (self.feeds == self.returns == self.both or self.feeds == 0)
+
+
 def is_doubtful(batch: Batch, rows: int | None) -> bool:
-    """Whether any file may hold something that the reader lets through. `rows` is how many records were read, where known."""
+    """Whether any file may hold something that the reader takes for what it is not. `rows` is how many records were read, where
+    that is known.
+    """
     options = batch.source.options
     if options.encoding == "utf-16":
         return True
     widths = {len(file.names) for file in batch.files}
-    counts_decide = rows is not None and len(widths) == 1 and options.trailing_delimiter == "reject"
-    delimiters = 0
-    for file in batch.files:
-        has_quote, found, is_padded, is_trailing = _looked_at(file.file.path, options, finds_trailing=not counts_decide)
-        if is_padded or is_trailing or (has_quote and counts_decide and _trails(file.file.path, options)):
-            return True
-        if has_quote:
-            counts_decide = False
-        delimiters += found
-    if rows is None or not counts_decide:
+    by_count = rows is not None and len(widths) == 1 and options.trailing_delimiter == "reject"
+    found = [_looked_at(file.file.path, options, finds_trailing=not by_count) for file in batch.files]
+    if any(seen.is_padded or seen.is_trailing or seen.is_uneven for seen in found):
+        return True
+    if not by_count or rows is None:
         return False
-    return delimiters != (widths.pop() - 1) * (rows + len(batch.files))
+    if any(seen.has_quote for seen in found):
+        return any(_looked_at(file.file.path, options, finds_trailing=True).is_trailing for file in batch.files)
+    return sum(seen.delimiters for seen in found) != (widths.pop() - 1) * (rows + len(batch.files))
+
+
+def mark_of(batch: Batch) -> str:
+    """What is written after a record that is none: more delimiters than any record of the batch has, and a word of ours. It is
+    taken off where the original text is kept.
+    """
+    return batch.source.options.delimiter * (max(len(file.names) for file in batch.files) + 2) + _MARK
 
 
 def rewritten(batch: Batch, folder: Path) -> Batch:
@@ -49,7 +72,7 @@ def rewritten(batch: Batch, folder: Path) -> Batch:
     files = []
     for number, file in enumerate(batch.files):
         path = folder / f"records-{number}.txt"
-        _rewrite(file, path, batch.source.options, is_csv=batch.source.format == "csv")
+        _rewrite(file, path, batch.source.options, mark_of(batch) if batch.source.format == "csv" else None)
         files.append(replace(file, file=replace(file.file, path=path)))
     return replace(batch, files=tuple(files))
 
@@ -68,25 +91,27 @@ def blank_lines(file: BatchFile, options: SourceOptions) -> list[int]:
         return [number for number, (record, _) in records if not record]
 
 
-def _looked_at(path: Path, options: SourceOptions, *, finds_trailing: bool) -> tuple[bool, int, bool, bool]:
+def _looked_at(path: Path, options: SourceOptions, *, finds_trailing: bool) -> _Seen:
     quote, delimiter = options.quote.encode(), options.delimiter.encode()
-    has_quote = is_padded = is_trailing = False
-    delimiters, last = 0, b""
+    seen, last = _Seen(), b""
+    asks_trailing = finds_trailing and options.trailing_delimiter == "reject"
     for chunk in _chunks(path):
-        seen = last + chunk[:1] if last else b""
-        has_quote = has_quote or chunk.find(quote) >= 0
-        is_padded = is_padded or (has_quote and _holds((b" " + quote, quote + b" "), chunk, seen))
-        if finds_trailing and options.trailing_delimiter == "reject":
-            is_trailing = is_trailing or _holds((delimiter + b"\n", delimiter + b"\r"), chunk, seen)
-        elif not has_quote:
-            delimiters += chunk.count(delimiter)
+        seam = last + chunk[:1] if last else b""
+        seen.has_quote = seen.has_quote or chunk.find(quote) >= 0
+        seen.is_padded = seen.is_padded or (seen.has_quote and _holds((b" " + quote, quote + b" "), chunk, seam))
+        if asks_trailing:
+            seen.is_trailing = seen.is_trailing or _holds((delimiter + b"\n", delimiter + b"\r"), chunk, seam)
+        elif not seen.has_quote:
+            seen.delimiters += chunk.count(delimiter)
+        if seen.returns or chunk.find(b"\r") >= 0:
+            seen.returns += chunk.count(b"\r")
+            seen.both += chunk.count(b"\r\n") + (seam == b"\r\n")
+            seen.feeds += chunk.count(b"\n")
+        elif chunk.find(b"\n") >= 0:
+            seen.feeds += 1  # enough to know that one of the kinds is there
         last = chunk[-1:]
-    is_trailing = is_trailing or (finds_trailing and options.trailing_delimiter == "reject" and last == delimiter)
-    return has_quote, delimiters, is_padded, is_trailing
-
-
-def _trails(path: Path, options: SourceOptions) -> bool:
-    return _looked_at(path, options, finds_trailing=True)[3]
+    seen.is_trailing = seen.is_trailing or (asks_trailing and last == delimiter)
+    return seen
 
 
 def _holds(words: tuple[bytes, ...], chunk: bytes, seam: bytes) -> bool:
@@ -108,8 +133,8 @@ def _opened(path: Path) -> Any:
     return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")
 
 
-def _rewrite(file: BatchFile, copy: Path, options: SourceOptions, *, is_csv: bool) -> None:
-    if not is_csv:
+def _rewrite(file: BatchFile, copy: Path, options: SourceOptions, mark: str | None) -> None:
+    if mark is None:
         with _opened(file.file.path) as lines, copy.open("wb") as copied:
             for line in lines:
                 copied.write(b"\n".join(line.removesuffix(b"\n").removesuffix(b"\r").split(b"\r")) + b"\n")
@@ -118,7 +143,7 @@ def _rewrite(file: BatchFile, copy: Path, options: SourceOptions, *, is_csv: boo
     errors = "surrogateescape" if encoding == "utf-8" else "strict"
     with _text(file.file.path, encoding, errors) as source, copy.open("w", encoding=encoding, errors=errors, newline="") as out:
         for number, (record, is_right) in enumerate(_records(source, options, len(file.names))):
-            out.write(record if is_right or not number else record + options.delimiter + MARK)
+            out.write(record if is_right or not number else record + mark)
             out.write("\n")
 
 

@@ -26,6 +26,7 @@ _KNOWN = (
     ("cannot open file", "a file cannot be opened", "check that it is still there, and its permissions"),
     ("no files found", "a file has vanished since it was listed", "submit the batch again"),
     ("thrift", "a Parquet file is damaged", None),
+    ("is not utf-16 encoded", "a file is not utf-16 text, or is cut off", "check source.options.encoding"),
     ("no space left", "the disk is full", "free some space, then submit the batch again; nothing was published"),
     ("out of memory", "the engine ran out of memory", "raise INVARACT_MEMORY_LIMIT or give more disk to spill to"),
     ("permission denied", "a place cannot be written or read", "check the permissions of source and candidate location"),
