@@ -64,3 +64,7 @@ demo-dagster: $(VENV)/.all  ## the same without pages: what is published and wha
 .PHONY: up
 up: $(VENV)/.all  ## Airflow, Dagster and the audit pages over the demonstration's lake, until Ctrl-C
 	@exec $(BIN)/python deploy/up.py $(ARGS)
+
+.PHONY: faults
+faults: $(VENV)/.all  ## every fault of docs/guarantees.md at every point, as a table
+	@$(BIN)/python -m tests.faults
