@@ -100,6 +100,14 @@ class Delay:
     publications: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """Names to choose from in a filter."""
+
+    contracts: tuple[str, ...]
+    environments: tuple[str, ...]
+
+
 class AuditBrowser(Protocol):
     """What the audit pages read. Nothing outside the scope shows, neither as a row nor in a figure."""
 
@@ -113,7 +121,7 @@ class AuditBrowser(Protocol):
         """Where every contract stands."""
 
     def activity(self, scope: Scope, *, since: datetime, contract: str | None = None) -> Sequence[ContractDay]:
-        """Attempts of `run` by contract, day and state, the first day first."""
+        """Attempts of `run` by contract, day and state, in no order."""
 
     def rejections(self, scope: Scope, *, since: datetime, contract: str | None = None) -> Sequence[RuleCount]:
         """Checks that had attempts of `run` rejected, the most frequent first."""
@@ -121,8 +129,8 @@ class AuditBrowser(Protocol):
     def delays(self, scope: Scope, *, since: datetime) -> Sequence[Delay]:
         """How long submissions took, by contract and target."""
 
-    def environments(self) -> Sequence[str]:
-        """Every environment that an attempt named."""
+    def choices(self, scope: Scope) -> Choices:
+        """The contracts that the viewer may see an attempt of, and every environment that an attempt named."""
 
 
 class AuditPages(AuditBrowser, Protocol):

@@ -7,10 +7,11 @@ from datetime import date, datetime, timedelta
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, exists, func, select
 
 from invaract_orchestration.audit.browse import (
     TOTAL_LIMIT,
+    Choices,
     ContractDay,
     Delay,
     RunFilter,
@@ -58,7 +59,7 @@ class SqlAuditBrowser:
         return Standing(contracts=tuple(found), unreadable=tuple(dict.fromkeys(unreadable)))
 
     def activity(self, scope: Scope, *, since: datetime, contract: str | None = None) -> Sequence[ContractDay]:
-        """Attempts of `run` by contract, day and state, the first day first."""
+        """Attempts of `run` by contract, day and state, in no order."""
         period = [*statistics.period(contract, since, None), *conditions.visible(scope)]
         return self._database.read(lambda connection: _activity(connection, period))
 
@@ -72,11 +73,22 @@ class SqlAuditBrowser:
         query = _receipts(scope, since)
         return self._database.read(lambda connection: _medians(connection.execute(query)))
 
-    def environments(self) -> Sequence[str]:
-        """Every environment that an attempt named."""
-        column = models.attempt.c.environment
-        query = select(column).where(column.is_not(None)).distinct().order_by(column)
-        return self._database.read(lambda connection: [str(name) for name in connection.scalars(query)])
+    def choices(self, scope: Scope) -> Choices:
+        """The contracts that the viewer may see an attempt of, and every environment that an attempt named."""
+        environment = models.attempt.c.environment
+        named = select(environment).where(environment.is_not(None)).distinct().order_by(environment)
+
+        def work(connection: Connection) -> Choices:
+            contracts = connection.scalars(_contracts(scope)).all()
+            return Choices(contracts=tuple(contracts), environments=tuple(map(str, connection.scalars(named))))
+
+        return self._database.read(work)
+
+
+def _contracts(scope: Scope) -> Select[Any]:
+    name, seen = models.contract_version.c.contract, conditions.visible(scope)
+    query = select(name).distinct().order_by(name)
+    return query.where(exists().where(_state.contract == name, *seen)) if seen else query
 
 
 def _page(
@@ -102,34 +114,35 @@ def _page(
 
 
 def _activity(connection: Connection, period: list[Any]) -> list[ContractDay]:
-    day = statistics.day_of(connection).label("day")
-    by = (_state.contract, _state.target, day, _state.state)
-    query = select(*by, func.count().label("attempts")).where(*period).group_by(*by).order_by(day, _state.contract)
+    # The day stands first, so that SQLite reads the period by its index instead of everything in the order of contracts.
+    by = (statistics.day_of(connection).label("day"), _state.contract, _state.target, _state.state)
+    query = select(*by, func.count()).where(*period).group_by(*by)
+    days: dict[Any, date] = {}
     return [
         ContractDay(
-            contract=row.contract, target=row.target, day=date.fromisoformat(str(row.day)), state=row.state,
-            attempts=row.attempts,
+            contract=contract, target=target, state=state, attempts=attempts,
+            day=days.get(day) or days.setdefault(day, date.fromisoformat(str(day))),
         )
-        for row in connection.execute(query)
+        for day, contract, target, state, attempts in connection.execute(query)
     ]  # fmt: skip
 
 
 def _receipts(scope: Scope, since: datetime) -> Select[Any]:
     """When each of the last publications was received and committed."""
-    publication, earlier = models.publication.c, models.attempt_state.alias().c
-    rank = func.row_number().over(
-        partition_by=(publication.contract, publication.target), order_by=publication.position.desc()
-    )
-    ranked = (
-        select(publication.contract, publication.target, publication.submission_id, publication.committed_at)
-        .add_columns(rank.label("rank"))
-        .where(publication.committed_at >= since, *conditions.visible(scope, publication.attempt_id))
-        .subquery()
-    )
-    first = select(func.min(earlier.started_at)).where(earlier.submission_id == ranked.c.submission_id)
-    received = first.scalar_subquery().label("received_at")
-    return select(ranked.c.contract, ranked.c.target, received, ranked.c.committed_at).where(
-        ranked.c.rank <= _DELAYS_OVER
+    made, later, earlier = models.publication.c, models.publication.alias(), models.attempt_state.alias()
+    known = select(made.contract, made.target).distinct().subquery("known")
+    of_known = (later.c.contract == known.c.contract) & (later.c.target == known.c.target)
+    oldest = (
+        select(later.c.position).where(of_known, *conditions.visible(scope, later.c.attempt_id))
+        .order_by(later.c.position.desc()).limit(1).offset(_DELAYS_OVER - 1).correlate(known).scalar_subquery()
+    )  # fmt: skip
+    first = select(func.min(earlier.c.started_at)).where(earlier.c.submission_id == made.submission_id)
+    received = first.correlate(models.publication).scalar_subquery().label("received_at")
+    return (
+        select(made.contract, made.target, received, made.committed_at)
+        .join_from(known, models.publication, (made.contract == known.c.contract) & (made.target == known.c.target))
+        .where(made.position >= func.coalesce(oldest, 0), made.committed_at >= since)
+        .where(*conditions.visible(scope, made.attempt_id))
     )
 
 

@@ -30,9 +30,9 @@ def starts(column: Column[str], prefix: str) -> ColumnElement[bool]:
 
 
 def in_context(name: str, value: str) -> ColumnElement[bool]:
-    """Attempts whose context holds a value."""
+    """Attempts whose context holds a value. A list rather than `exists`, which SQLite would ask of every attempt."""
     context = models.attempt_context.c
-    return exists().where(context.attempt_id == _state.attempt_id, context.name == name, context.value == value)
+    return _state.attempt_id.in_(select(context.attempt_id).where(context.name == name, context.value == value))
 
 
 def visible(scope: Scope, attempt_id: Column[str] = _state.attempt_id) -> list[ColumnElement[bool]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, select
+from sqlalchemy import Connection, Select, and_, exists, func, select
 
 from invaract_orchestration.audit.browse import EVERYTHING, Scope
 from invaract_orchestration.audit.chain import utc_text
@@ -76,7 +76,7 @@ def _reasons(view: AttemptView) -> tuple[str, ...]:
 def _landmarks(scope: Scope) -> Select[Any]:
     """By contract and target, positions: of the last run, and of the first and last one blocked since one delivered."""
     delivered = models.attempt_state.alias()
-    pairs = select(_state.contract, _state.target).where(*visible(scope)).distinct().subquery("pairs")
+    pairs = select(_state.contract, _state.target).distinct().subquery("pairs")
     last_delivered = (
         select(func.coalesce(func.max(delivered.c.position), 0))
         .where(delivered.c.contract == pairs.c.contract, delivered.c.target == pairs.c.target)
@@ -91,19 +91,26 @@ def _landmarks(scope: Scope) -> Select[Any]:
     last = select(func.max(_state.position)).where(of_pair)
     first_blocked = select(func.min(_state.position)).where(blocked)
     last_blocked = select(func.max(_state.position)).where(blocked)
-    return select(
+    seen = visible(scope)
+    of_viewer = exists().where(_state.contract == known.c.contract, _state.target == known.c.target, *seen)
+    query = select(
         known.c.contract, known.c.target,
         last.correlate(known).scalar_subquery().label("last"),
         first_blocked.correlate(known).scalar_subquery().label("first_blocked"),
         last_blocked.correlate(known).scalar_subquery().label("last_blocked"),
     ).order_by(known.c.contract, known.c.target)  # fmt: skip
+    return query.where(of_viewer) if seen else query
 
 
 def _last_published(connection: Connection, scope: Scope) -> dict[tuple[str, str], PublishedView]:
     table = models.publication.alias()
-    seen = visible(scope, table.c.attempt_id)
-    newest = select(func.max(table.c.position)).where(*seen).group_by(table.c.contract, table.c.target)
-    views = published_views(connection, models.publication.c.position.in_(newest))
+    known = select(models.publication.c.contract, models.publication.c.target).distinct().subquery("known")
+    newest = (
+        select(table.c.position)
+        .where(table.c.contract == known.c.contract, table.c.target == known.c.target, *visible(scope, table.c.attempt_id))
+        .order_by(table.c.position.desc()).limit(1).correlate(known).scalar_subquery()
+    )  # fmt: skip
+    views = published_views(connection, models.publication.c.position.in_(select(newest).select_from(known)))
     return {(view.submission.contract, view.submission.target): view for view in views}
 
 

@@ -33,18 +33,22 @@ def daily_chart(days: Sequence[Day]) -> Markup:
 
 
 def spark(days: Sequence[Day]) -> Markup:
-    """Attempts by day without an axis, as high as the share of each kind."""
+    """Attempts by day without an axis: one shape for each kind, as a page holds many of these."""
     most = max((_total(day) for day in days), default=0) or 1
-    width = len(days) * (_SPARK_BAR + 1)
-    parts = [
-        Markup('<rect class="empty" x="{}" y="{}" width="{}" height="1"/>').format(
-            number * (_SPARK_BAR + 1), _SPARK_HEIGHT - 1, _SPARK_BAR
-        )
-        if not _total(day)
-        else _stack(day, number * (_SPARK_BAR + 1), _SPARK_BAR, 0, _SPARK_HEIGHT, most)
-        for number, day in enumerate(days)
-    ]
-    return _svg("spark", width, _SPARK_HEIGHT, f"Last {plural(len(days), 'day')}: {_story(days)}", parts)
+    shapes: dict[str, list[str]] = {"empty": []}
+    for number, day in enumerate(days):
+        left, below = number * (_SPARK_BAR + 1), float(_SPARK_HEIGHT)
+        if not _total(day):
+            shapes["empty"].append(f"M{left} {_SPARK_HEIGHT}v-1h{_SPARK_BAR}v1z")
+        for name, _ in KINDS:
+            if count := getattr(day, name):
+                tall = max(_SPARK_HEIGHT * count / most, 0.8)
+                shapes.setdefault(name, []).append(f"M{left} {below:.1f}v-{tall:.1f}h{_SPARK_BAR}v{tall:.1f}z")
+                below -= tall
+    shape = Markup('<path class="{}" d="{}"/>')
+    parts = [shape.format(name, "".join(found)) for name, found in shapes.items() if found]
+    story = f"Last {plural(len(days), 'day')}: {_story(days)}"
+    return _svg("spark", len(days) * (_SPARK_BAR + 1), _SPARK_HEIGHT, story, parts)
 
 
 def bar(value: int, most: int, label: str) -> Markup:

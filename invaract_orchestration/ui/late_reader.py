@@ -6,7 +6,16 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from invaract_orchestration.audit.browse import AuditPages, ContractDay, Delay, RunFilter, RunPage, Scope, Standing
+from invaract_orchestration.audit.browse import (
+    AuditPages,
+    Choices,
+    ContractDay,
+    Delay,
+    RunFilter,
+    RunPage,
+    Scope,
+    Standing,
+)
 from invaract_orchestration.audit.log import AttemptView, RuleCount
 from invaract_orchestration.audit.records import ContractVersion
 
@@ -42,9 +51,9 @@ class LateReader:
         """How long submissions took."""
         return self._reader().delays(scope, **period)
 
-    def environments(self) -> Sequence[str]:
-        """Every environment that an attempt named."""
-        return self._reader().environments()
+    def choices(self, scope: Scope) -> Choices:
+        """Names to choose from in a filter."""
+        return self._reader().choices(scope)
 
     def attempt(self, attempt_id: str) -> AttemptView | None:
         """One attempt whole."""

@@ -88,7 +88,7 @@ def _add_runs(router: APIRouter, host: Host, pages: Pages) -> None:
     ) -> HTMLResponse:  # fmt: skip
         def load() -> Values:
             runs = list_runs(host.reader, viewer.scope, question.wanted, limit=_PAGE, before=before, after=after)
-            return {"page": runs, "contracts": _contracts(host, viewer), "environments": host.reader.environments()}
+            return {"page": runs, "choices": host.reader.choices(viewer.scope)}
 
         fixed = {"given": question.given, "notes": question.notes, "context_names": CONTEXT_NAMES}
         return pages.show(request, "runs.html", viewer, fixed, load)
@@ -133,7 +133,7 @@ def _add_quarantine(router: APIRouter, host: Host, pages: Pages) -> None:
             found = quarantine(
                 host.reader, viewer.scope, contract=contract or None, limit=_PAGE, before=before, after=after
             )
-            return {"page": found, "contracts": _contracts(host, viewer)}
+            return {"page": found, "choices": host.reader.choices(viewer.scope)}
 
         return pages.show(request, "quarantine.html", viewer, {"given": {"contract": contract}}, load)
 
@@ -146,11 +146,6 @@ def _add_status(router: APIRouter, host: Host, pages: Pages) -> None:
         return pages.show(
             request, "status.html", viewer, {}, lambda: {"statuses": statuses(host.reader, viewer.scope, host.clock())}
         )
-
-
-def _contracts(host: Host, viewer: Viewer) -> list[str]:
-    """Names of the contracts that the viewer may see, to choose from."""
-    return list(dict.fromkeys(each.contract for each in host.reader.standing(viewer.scope).contracts))
 
 
 def _days(text: str) -> int:
