@@ -186,7 +186,7 @@ class _Walk:
             self._find("removed", _events(self._position + 1, head.position), "the chain once ended after it")
         elif head.position < self._position:
             self._find("added", _events(head.position + 1, self._position), "the chain ends before it")
-        elif self._hash != head.hash and self._position:
+        elif self._hash != head.hash:
             self._find("edited", "chain_head", "it is not the hash of the last event")
 
     def _check_expected(self, expected: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, Table, select
 
 from invaract_orchestration.audit.log import AttemptView, PublishedView
 from invaract_orchestration.audit.records import ContractVersion
@@ -142,5 +142,7 @@ def _grouped(connection: Connection, query: Select[Any]) -> dict[str, list[Store
 
 def _versions(connection: Connection, keys: set[tuple[str, str]]) -> dict[tuple[str, str], ContractVersion]:
     table = models.contract_version
-    query = select(table).where(tuple_(table.c.contract, table.c.version).in_(sorted(keys)))
+    # more than the pairs asked for, but by the index: SQLite scans the table for a list of pairs
+    names, versions = {contract for contract, _ in keys}, {version for _, version in keys}
+    query = select(table).where(table.c.contract.in_(names), table.c.version.in_(versions))
     return {(row["contract"], row["version"]): rows.contract_of(row) for row in fetch(connection, query)}

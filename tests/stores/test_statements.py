@@ -1,0 +1,81 @@
+"""How many statements a reader takes: as many for thirty attempts as for three, and none that scans all attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from invaract_orchestration.stores import SqlAuditStore, open_store
+from invaract_orchestration.testing.audit_records import record_published, record_rejected
+
+READS: dict[str, Callable[[SqlAuditStore], Any]] = {
+    "attempts": lambda store: store.attempts(limit=100),
+    "attempts by context": lambda store: store.attempts(context={"dag_id": "load"}),
+    "attempt": lambda store: store.attempt("att-1"),
+    "unsettled": lambda store: store.unsettled("flights", "lake/flights"),
+    "publications": lambda store: store.publications("flights", "lake/flights"),
+    "statuses": lambda store: store.statuses(),
+    "counts by day": lambda store: store.counts_by_day(),
+    "rejections by rule": lambda store: store.rejections_by_rule(),
+    "contract versions": lambda store: store.contract_versions("flights"),
+}
+
+
+def record(store: SqlAuditStore, first: int, last: int) -> None:
+    for number in range(first, last):
+        contract = f"contract-{number % 7}"
+        if number % 3:
+            record_published(store, number, contract=contract, context={"dag_id": "load"})
+        else:
+            record_rejected(store, number, "dest|required", contract=contract)
+
+
+def statements_of(store: SqlAuditStore, read: Callable[[SqlAuditStore], Any]) -> list[tuple[str, Any]]:
+    seen: list[tuple[str, Any]] = []
+
+    def note(_: Any, __: Any, statement: str, parameters: Any, *___: Any) -> None:
+        seen.append((statement, parameters))
+
+    engine = store._database._engine
+    event.listen(engine, "before_cursor_execute", note)
+    read(store)
+    event.remove(engine, "before_cursor_execute", note)
+    return seen
+
+
+@pytest.mark.parametrize("name", READS)
+def test_read_takes_as_many_statements_for_many_attempts_as_for_few(sqlite_url: str, name: str) -> None:
+    with open_store(sqlite_url) as store:
+        record(store, 1, 4)
+        few = len(statements_of(store, READS[name]))
+        record(store, 4, 31)
+        assert len(statements_of(store, READS[name])) == few
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda store: store.attempts(limit=5),
+        lambda store: store.attempts(limit=5, before="att-20"),
+        lambda store: store.attempts(contract="contract-1"),
+        lambda store: store.attempts(states=("unknown",)),
+        lambda store: store.attempts(submission_id="sub-2"),
+        lambda store: store.attempt("att-1"),
+        lambda store: store.unsettled("contract-1", "lake/flights"),
+        lambda store: store.publications("contract-1", "lake/flights"),
+    ],
+)
+def test_read_finds_its_rows_by_an_index(sqlite_url: str, read: Callable[[SqlAuditStore], Any]) -> None:
+    with open_store(sqlite_url) as store:
+        record(store, 1, 31)
+        selects = [each for each in statements_of(store, read) if each[0].startswith("SELECT")]
+
+        def explain(connection: Any) -> list[str]:
+            plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values) for text, values in selects]
+            steps = [row[3] for plan in plans for row in plan]
+            return [step for step in steps if step.startswith("SCAN") and "INDEX" not in step and "CONSTANT" not in step]
+
+        assert store._database.read(explain) == []
