@@ -18,6 +18,7 @@ from dagster.components.resolved.core_models import (
 from dagster.components.utils.translation import TranslationFn, TranslationFnResolver
 
 from dagster_defs.asset import contract_asset
+from dagster_defs.names import check_name
 from dagster_defs.quarantine import quarantine_asset
 from dagster_defs.resource import ContractGateResource
 from dagster_defs.translator import ContractTranslator
@@ -59,7 +60,7 @@ class Gate(dg.Resolvable):
     quarantine: bool = False
 
 
-class Settings(dg.Model):
+class Settings(dg.Resolvable, dg.Model):
     """Where the gate is; what is left out comes from the INVARACT_* environment variables."""
 
     lake_root: str | None = None
@@ -88,8 +89,8 @@ class ContractGateScaffolder(dg.Scaffolder[Any]):
 class ContractGateComponent(dg.Component, dg.Resolvable):
     """Tables that are published only when their contract is kept.
 
-    With `settings`, also empty ones, the component brings the resource that opens the gate; without, the project's definitions
-    have one under `resource_key`. `translation` changes the published assets.
+    With `settings`, also empty ones, the component brings a resource of its own that opens the gate; without, the project's
+    definitions have one under `resource_key`. `translation` changes the published assets.
     """
 
     gates: Sequence[Gate]
@@ -99,19 +100,22 @@ class ContractGateComponent(dg.Component, dg.Resolvable):
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """Assets and checks of every gate."""
-        assets = [asset for gate in self.gates for asset in self._assets(gate, context.path)]
+        key = self.resource_key
         resources = {}
         if self.settings is not None:
-            resources[self.resource_key] = ContractGateResource(**self.settings.model_dump())
+            # two components may have other settings, and Dagster knows one resource for each key
+            key = f"{key}__{check_name(context.path.relative_to(context.project_root).as_posix())}"
+            resources[key] = ContractGateResource(**self.settings.model_dump())
+        assets = [asset for gate in self.gates for asset in self._assets(gate, context.path, key)]
         return dg.Definitions(assets=assets, resources=resources)
 
-    def _assets(self, gate: Gate, folder: Path) -> list[dg.AssetsDefinition]:
+    def _assets(self, gate: Gate, folder: Path, resource_key: str) -> list[dg.AssetsDefinition]:
         contract = load_contract(folder / gate.contract)
         build = contract_asset(
             contract, source=gate.source, key=_key(gate.key), group_name=gate.group_name, partitions_def=gate.partitions,
             parameters=gate.parameters, deps=[dg.AssetKey.from_user_string(d) for d in gate.deps] or None, pool=gate.pool,
             retry_policy=dg.RetryPolicy(max_retries=gate.max_retries) if gate.max_retries else None,
-            translator=_Translated(self.translation), resource_key=self.resource_key,
+            translator=_Translated(self.translation), resource_key=resource_key,
         )  # fmt: skip
         published = build(_producer(gate, contract))
         if not gate.quarantine:
@@ -119,7 +123,7 @@ class ContractGateComponent(dg.Component, dg.Resolvable):
         candidate = next(key for key in published.keys if key.path[-1].endswith("_candidate"))
         aside = quarantine_asset(
             contract, candidate=candidate, group_name=gate.group_name, partitions_def=gate.partitions,
-            parameters=gate.parameters, resource_key=self.resource_key,
+            parameters=gate.parameters, resource_key=resource_key,
         )  # fmt: skip
         return [published, aside]
 
