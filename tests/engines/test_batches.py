@@ -1,0 +1,287 @@
+"""Batches of every format, and what is wrong with them: each a kind of fault that was there once."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import write_deltalake
+
+from tests.engines.lake import Lake, broken, check_of
+
+ASIDE = "quality: {on_row_failure: quarantine}"
+ID_NOTE = "{name: id, type: int, required: true}\n{name: note, type: string}"
+
+
+def parquet(table: pa.Table, **how: Any) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, **how)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path)
+
+
+# -- delimited text
+
+
+def test_malformed_line_of_texts_without_rules_is_set_aside_and_counted(lake: Lake) -> None:
+    lake.put({"x.csv": "a,b\n1,x\n2\n3,y\n"})
+    result = lake.run(lake.contract("{name: a, type: string}\n{name: b, type: string}", more=ASIDE))
+    assert lake.aside() == [("x.csv", 2, ["row|malformed"])]
+    assert (result.counts.read, result.counts.good, result.counts.quarantined) == (3, 2, 1)
+
+
+def test_record_numbers_are_those_of_each_file_also_after_malformed_lines(lake: Lake) -> None:
+    lake.put({
+        "a.csv": "id,note\n1,a\n2\n3,b\n", "b.csv": "id,note\n4\nq,a\n5,b,c\n6,z\n", "c.csv": "id,note\n",
+        "d.csv": "id,note\nz,1\n",
+    })  # fmt: skip
+    lake.run(lake.contract(ID_NOTE, more=ASIDE))
+    assert [row[:2] for row in lake.aside()] == [("a.csv", 2), ("b.csv", 1), ("b.csv", 2), ("b.csv", 3), ("d.csv", 1)]
+
+
+def test_files_with_columns_in_another_order_are_read_by_name(lake: Lake) -> None:
+    lake.put({"a.csv": "id,note\n1,a\nq,1\n", "b.csv": "note,id\nx,2\ny,w\n", "c.csv": "id,note\nw,3\n"})
+    lake.run(lake.contract(ID_NOTE, source="header: names", more=ASIDE))
+    assert lake.rows() == [{"id": 1, "note": "a"}, {"id": 2, "note": "x"}]
+    assert [row[:2] for row in lake.aside()] == [("a.csv", 2), ("b.csv", 2), ("c.csv", 1)]
+
+
+def test_null_words_are_null_unless_they_are_quoted(lake: Lake) -> None:
+    lake.put({"x.csv": 'id,note\n1,NA\n2,"NA"\n3,\n4,""\n'})
+    lake.run(lake.contract(ID_NOTE, source='options: {null_values: ["", NA]}'))
+    assert [row["note"] for row in lake.rows()] == [None, "NA", None, ""]
+
+
+def test_mark_at_the_start_of_one_of_two_files_is_no_part_of_a_name(lake: Lake) -> None:
+    lake.put({"a.csv.gz": gzip.compress(b"\xef\xbb\xbfid,note\n1,a\n"), "b.csv": "id,note\n2,b\n"})
+    assert lake.run(lake.contract(ID_NOTE)).state == "published"
+    assert [row["id"] for row in lake.rows()] == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["null_padding=false, nullstr='', filename='f'.csv", "it's [x]*.csv", "a?.csv"])
+def test_path_is_meant_literally_whatever_it_says(lake: Lake, name: str) -> None:
+    lake.put({name: "id,note\n1,a\n2\n"})
+    lake.run(lake.contract(ID_NOTE, more=ASIDE))
+    assert lake.rows() == [{"id": 1, "note": "a"}]
+    assert lake.aside() == [(name, 2, ["row|malformed"])]
+
+
+def test_folder_values_are_texts_judged_and_kept_like_any_other(lake: Lake) -> None:
+    lake.put({
+        "day=2026-01-01/a.csv": "id,note\n1,a\n", "day=2026-13-02/b.csv": "id,note\n2,b\n",
+        "day=__HIVE_DEFAULT_PARTITION__/c.csv": "id,note\n3,c\n",
+    })  # fmt: skip
+    lake.run(lake.contract(ID_NOTE + "\n{name: day, type: date}", more=ASIDE))
+    assert [str(row["day"]) for row in lake.rows()] == ["2026-01-01", "None"]
+    assert lake.payloads() == ['{"id":"2","note":"b","day":"2026-13-02"}']
+
+
+def test_single_column_with_blank_lines_has_null_rows(lake: Lake) -> None:
+    lake.put({"x.csv": 'id\n1\n\n2\n""\n'})
+    result = lake.run(lake.contract("{name: id, type: int, required: true}", more=ASIDE))
+    assert broken(result) == {"id|type": 1, "id|required": 1}
+
+
+def test_extra_column_that_is_ignored_is_parsed_all_the_same(lake: Lake) -> None:
+    lake.put({"x.csv": b"id,note,more\n1,a,ok\n2,b,caf\xe9\nx,c,ok\n"})
+    result = lake.run(lake.contract(ID_NOTE, more=ASIDE + "\nschema_policy: {extra_fields: accept}"))
+    assert [row["id"] for row in lake.rows()] == [1]
+    assert (result.counts.read, result.counts.quarantined) == (3, 2)
+
+
+# -- JSON
+
+
+def test_json_lines_that_end_in_different_ways_are_read(lake: Lake) -> None:
+    lake.put({"x.jsonl": '{"id":1,"note":"a"}\r\n{"id":2,"note":"b"}\n\n{"id":"3","note":"c"}\r\n'})
+    lake.run(lake.contract(ID_NOTE, source="format: json", more=ASIDE))
+    assert [row["id"] for row in lake.rows()] == [1, 2]
+    assert lake.aside() == [("x.jsonl", 4, ["id|type"])]
+
+
+@pytest.mark.parametrize(
+    ("record", "rules"),
+    [
+        ('{"id":1,"a":{"x":1,"y":{"z":true}},"items":[{"sku":"s","qty":1}]}', ["a.y.z|type"]),
+        ('{"id":1,"a":{"x":1,"y":true},"items":[]}', ["a.y|type"]),
+        ('{"id":1,"a":null,"items":[{"sku":"s","qty":"1"}]}', ["items.qty|type"]),
+        ('{"id":1,"a":null,"items":{"sku":"s"}}', ["items|type"]),
+        ('{"id":1,"a":null,"items":[{"sku":"s","other":1}]}', ["items|type"]),
+        ('{"id":1,"id":2,"a":null,"items":null}', ["row|duplicate_key"]),
+        ('{"id":1,"a":{"x":1,"x":2,"y":null},"items":null}', ["a|type"]),
+        ('{"id":1,"a":null,"items":null,}', ["row|malformed"]),
+        ("[1]", ["row|malformed"]),
+    ],
+)
+def test_nested_value_in_a_wrong_form_is_told_by_its_path(lake: Lake, record: str, rules: list[str]) -> None:
+    good = '{"id":7,"a":{"x":1,"y":{"z":2}},"items":[{"sku":"s","qty":1}]}'
+    lake.put({"x.jsonl": f"{good}\n{record}\n"})
+    fields = (
+        '{name: id, type: int}\n{name: a, type: "struct<x:int,y:struct<z:int>>"}\n'
+        '{name: items, type: "array<struct<sku:string,qty:int>>"}'
+    )
+    rejected = lake.run(lake.contract(fields, source="format: json"))
+    assert (rejected.state, lake.rows()) == ("rejected", [])
+    assert list(broken(rejected)) == rules
+    assert lake.aside() == [("x.jsonl", 2, rules)]
+
+
+def test_long_numbers_of_json_keep_every_digit(lake: Lake) -> None:
+    lake.put({"x.jsonl": '{"d":1234567890123456789012345678.1234567890}\n{"d":-0.0}\n'})
+    lake.run(lake.contract('{name: d, type: "decimal(38,10)"}', source="format: json"))
+    assert {row["d"] for row in lake.rows()} == {Decimal("1234567890123456789012345678.1234567890"), Decimal(0)}
+
+
+# -- Parquet
+
+
+def test_parquet_files_of_other_writers_are_read_by_name(lake: Lake) -> None:
+    lake.put({
+        "a.parquet": parquet(pa.table({"id": pa.array([1], pa.int32()), "note": pa.array(["a"]).dictionary_encode()})),
+        "b.parquet": parquet(pa.table({"note": pa.array(["b"], pa.large_string()), "id": pa.array([2], pa.int32())})),
+    })  # fmt: skip
+    assert lake.run(lake.contract(ID_NOTE, source="format: parquet")).state == "published"
+    assert lake.rows() == [{"id": 1, "note": "a"}, {"id": 2, "note": "b"}]
+
+
+@pytest.mark.parametrize("unit", ["ms", "us"])
+def test_parquet_instants_keep_their_instant(lake: Lake, unit: str) -> None:
+    when = datetime(2026, 1, 1, 10, tzinfo=UTC)
+    lake.put({"a.parquet": parquet(pa.table({"t": pa.array([when], pa.timestamp(unit, "Europe/Paris"))}))})
+    lake.run(lake.contract("{name: t, type: timestamp}", source="format: parquet"))
+    assert [row["t"] for row in lake.rows()] == [when]
+
+
+def test_failing_rows_of_every_type_are_kept_with_all_digits(lake: Lake) -> None:
+    table = pa.table({
+        "id": pa.array([1, 2], pa.int32()), "f": [float("nan"), 1.0], "b": [b"\xff\x00", None],
+        "d": pa.array([Decimal("12345678901234567890.123"), None], pa.decimal128(38, 3)),
+    })  # fmt: skip
+    lake.put({"a.parquet": parquet(table)})
+    fields = '{name: id, type: int, min: 2}\n{name: f, type: double}\n{name: b, type: binary}\n{name: d, type: "decimal(38,3)"}'
+    lake.run(lake.contract(fields, source="format: parquet", more=ASIDE))
+    assert lake.payloads() == ['{"id":1,"f":"nan","b":"\\\\xFF\\\\x00","d":"12345678901234567890.123"}']
+    assert lake.aside() == [("a.parquet", 1, ["id|min"])]
+
+
+def test_columns_that_are_called_like_the_readers_own_are_columns(lake: Lake) -> None:
+    names = ["f", "p", "n", "v0", "t0", "filename", "file_row_number"]
+    lake.put({
+        f"{part}.parquet": parquet(pa.table({name: pa.array([part, 7], pa.int32()) for name in names})) for part in (1, 2)
+    })  # fmt: skip
+    fields = "\n".join(f"{{name: {name}, type: int{', min: 2' if name == 'n' else ''}}}" for name in names)
+    lake.run(lake.contract(fields, source="format: parquet", more=ASIDE))
+    assert lake.aside() == [("1.parquet", 1, ["n|min"])]
+    assert [row["filename"] for row in lake.rows()] == [2, 7, 7]
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PAR1 and nothing more PAR1"])
+def test_file_that_is_no_parquet_file_is_unreadable(lake: Lake, content: bytes) -> None:
+    lake.put({"a.parquet": content})
+    result = lake.run(lake.contract(ID_NOTE, source="format: parquet"))
+    assert (result.state, result.code) == ("failed", "input.unreadable")
+
+
+def test_wider_types_are_taken_value_by_value_where_that_is_agreed(lake: Lake) -> None:
+    table = pa.table({
+        "id": pa.array([1, 2**40, 3], pa.int64()),
+        "d": pa.array([Decimal("1.230"), Decimal("1"), Decimal("1.239")], pa.decimal128(15, 3)),
+    })  # fmt: skip
+    lake.put({"a.parquet": parquet(table)})
+    fields = '{name: id, type: int}\n{name: d, type: "decimal(10,2)"}'
+    result = lake.run(
+        lake.contract(fields, source="format: parquet", more=ASIDE + "\nschema_policy: {type_changes: accept}")
+    )
+    assert broken(result) == {"id|type": 1, "d|type": 1}
+    assert lake.rows() == [{"id": 1, "d": Decimal("1.23")}]
+
+
+# -- frames, queries and tables
+
+
+@pytest.mark.parametrize("kind", ["table", "reader", "relation", "pandas", "polars"])
+def test_frame_that_gives_its_rows_once_is_split_all_the_same(lake: Lake, kind: str) -> None:
+    import pandas as pd
+    import polars as pl
+
+    table = pa.table({"id": pa.array([1, 2, 2**40], pa.int64()), "note": ["a", "b", "c"]})
+    with duckdb.connect() as own:
+        frame = {
+            "table": lambda: table, "reader": table.to_reader, "relation": lambda: own.from_arrow(table),
+            "pandas": lambda: pd.DataFrame(table.to_pydict()), "polars": lambda: pl.DataFrame(table.to_pydict()),
+        }[kind]()  # fmt: skip
+        fields = "{name: id, type: int, min: 2}\n{name: note, type: string}"
+        contract = lake.contract(fields, more=ASIDE + "\nschema_policy: {type_changes: accept}")
+        result = lake.run(contract, frame=frame, submission_id="frame-1")
+    assert (result.counts.read, result.counts.good, result.counts.quarantined) == (3, 1, 2)
+    assert lake.rows() == [{"id": 2, "note": "b"}]
+
+
+def test_query_that_answers_differently_each_time_is_asked_once(lake: Lake) -> None:
+    sql = "SELECT id, CASE WHEN rand() < 0.5 THEN -1 ELSE 1 END AS v, uuid() AS u FROM range(500)"
+    fields = "{name: id, type: bigint}\n{name: v, type: int, min: 0}\n{name: u, type: string}"
+    contract = lake.contract(fields, source=f'format: sql, sql: "{sql}"', more=ASIDE)
+    contract = contract.model_copy(update={"source": contract.source.model_copy(update={"location": None})}).placed(lake.root)
+    lake.run(contract, submission_id="query-1")
+    published = {row["id"] for row in lake.rows()}
+    assert {row["v"] for row in lake.rows()} == {1}
+    assert len(published) + len(lake.aside()) == 500
+
+
+def test_delta_source_is_read_at_the_version_it_had(lake: Lake) -> None:
+    source = lake.root / "in"
+    write_deltalake(str(source), pa.table({"id": pa.array([1, 2], pa.int32()), "note": ["a", None]}))
+    result = lake.run(lake.contract(ID_NOTE, source="format: delta"))
+    assert (result.state, len(lake.rows())) == ("published", 2)
+
+
+# -- the check results
+
+
+def test_whole_null_column_says_that_no_value_was_checked(lake: Lake) -> None:
+    lake.put({"x.csv": "id,note\n1,\n2,\n"})
+    fields = '{name: id, type: int}\n{name: note, type: string, pattern: "[A-Z]+"}'
+    result = lake.run(lake.contract(fields))
+    assert check_of(result, "note|pattern").found == "none of 2 rows failed; 0 checked, 2 null"
+
+
+def test_warning_is_counted_and_moves_no_row(lake: Lake) -> None:
+    lake.put({"x.csv": "id,note\n1,a\n2,b\n"})
+    result = lake.run(lake.contract("{name: id, type: int, min: 2, severity: warn}\n{name: note, type: string}", more=ASIDE))
+    assert (result.state, broken(result), len(lake.rows())) == ("published", {"id|min": 1}, 2)
+
+
+@pytest.mark.parametrize(
+    ("limit", "state"), [("rows: 1", "published"), ("rows: 0", "rejected"), ("percent: 50", "published"), ("percent: 49.9", "rejected")]
+)
+def test_limits_of_rows_set_aside_are_inclusive(lake: Lake, limit: str, state: str) -> None:
+    lake.put({"x.csv": "id,note\n1,a\nx,b\n"})
+    result = lake.run(
+        lake.contract(ID_NOTE, more=f"quality: {{on_row_failure: quarantine, max_quarantined: {{{limit}}}}}")
+    )
+    assert result.state == state
+
+
+def test_retry_after_a_rejection_keeps_failing_rows_once(lake: Lake) -> None:
+    lake.put({"x.csv": "id,note\n1,a\nx,b\n"})
+    contract = lake.contract(ID_NOTE)
+    assert [lake.run(contract).state, lake.run(contract).state] == ["rejected", "rejected"]
+    assert len(lake.aside()) == 1
+
+
+def test_nothing_but_the_candidate_is_left_of_an_attempt(lake: Lake) -> None:
+    lake.put({"x.csv": "id,note\n1,a\nx,b\n"})
+    lake.run(lake.contract(ID_NOTE))
+    left = {path.name.split("-")[0] for path in (lake.root / "t__candidates").rglob("*") if path.is_file()}
+    assert left == {"part", "manifest.json"}
