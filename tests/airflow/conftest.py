@@ -195,7 +195,7 @@ def attempts(lake: Lake) -> Callable[[], list[Any]]:
         from invaract_orchestration.wiring import open_audit
 
         with open_audit(read_only=True) as store:
-            return list(store.attempts())
+            return [store.attempt(view.attempt.attempt_id) for view in store.attempts()]
 
     return read
 

@@ -91,9 +91,13 @@ with dag("wait"):
 
 with dag("wait_deferred"):
     ContractStatusSensor(
-        task_id="wait", contract=GATE["contract"], parameters=GATE["parameters"], poke_interval=0.2, timeout=20,
+        task_id="wait", contract=GATE["contract"], parameters=GATE["parameters"], poke_interval=0.2, timeout=600,
         deferrable=True,
     )  # fmt: skip
 
 with dag("gate_connected"):
     ContractGateOperator(task_id="gate", invaract_conn_id="audit", **GATE)
+
+with dag("gate_after_all"):
+    check = ContractGateOperator(task_id="check", outlets=[], **GATE)
+    check >> ContractGateOperator(task_id="gate", outlets=[Asset("batch")], trigger_rule="all_done", **GATE)
