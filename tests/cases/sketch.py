@@ -55,5 +55,5 @@ def read_cases(folder: Path) -> list[Case]:
     """Every folder below that says what it expects."""
     return [
         Case(path.parent, yaml.safe_load(path.read_text(encoding="utf-8")))
-        for path in sorted(folder.glob("*/expected.yaml"))
+        for path in sorted(folder.resolve().glob("*/expected.yaml"))
     ]

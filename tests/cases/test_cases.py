@@ -27,6 +27,7 @@ def test_case_has_its_verdict(
     own_folder = tmp_path / "cwd"
     own_folder.mkdir()
     monkeypatch.chdir(own_folder)
+    assert case.contracts, "a case without a contract is none"
     problems: list[str] = []
     try:
         for number, contract in enumerate(case.contracts):
