@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, Select, exists, func, select
+from sqlalchemy import Connection, Select, exists, func, select, type_coerce
+from sqlalchemy.types import NullType
 
 from invaract_orchestration.audit.browse import (
     TOTAL_LIMIT,
@@ -22,6 +25,7 @@ from invaract_orchestration.audit.browse import (
 from invaract_orchestration.audit.log import RuleCount
 from invaract_orchestration.stores import conditions, models, statistics
 from invaract_orchestration.stores.database import Database
+from invaract_orchestration.stores.models import moment
 from invaract_orchestration.stores.statuses import contract_statuses
 from invaract_orchestration.stores.views import load_readable
 
@@ -117,14 +121,20 @@ def _activity(connection: Connection, period: list[Any]) -> list[ContractDay]:
     # The day stands first, so that SQLite reads the period by its index instead of everything in the order of contracts.
     by = (statistics.day_of(connection).label("day"), _state.contract, _state.target, _state.state)
     query = select(*by, func.count()).where(*period).group_by(*by)
-    days: dict[Any, date] = {}
     return [
-        ContractDay(
-            contract=contract, target=target, state=state, attempts=attempts,
-            day=days.get(day) or days.setdefault(day, date.fromisoformat(str(day))),
-        )
+        ContractDay(contract=contract, target=target, state=state, attempts=attempts, day=found)
         for day, contract, target, state, attempts in connection.execute(query)
-    ]  # fmt: skip
+        if (found := _day(str(day))) is not None
+    ]
+
+
+@lru_cache(maxsize=1024)
+def _day(text: str) -> date | None:
+    """The day; null for a text that someone changed by hand."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _receipts(scope: Scope, since: datetime) -> Select[Any]:
@@ -137,21 +147,21 @@ def _receipts(scope: Scope, since: datetime) -> Select[Any]:
         .order_by(later.c.position.desc()).limit(1).offset(_DELAYS_OVER - 1).correlate(known).scalar_subquery()
     )  # fmt: skip
     first = select(func.min(earlier.c.started_at)).where(earlier.c.submission_id == made.submission_id)
-    received = first.correlate(models.publication).scalar_subquery().label("received_at")
+    received = first.correlate(models.publication).scalar_subquery()
     return (
-        select(made.contract, made.target, received, made.committed_at)
+        select(made.contract, made.target, type_coerce(received, NullType()), type_coerce(made.committed_at, NullType()))
         .join_from(known, models.publication, (made.contract == known.c.contract) & (made.target == known.c.target))
         .where(made.position >= func.coalesce(oldest, 0), made.committed_at >= since)
         .where(*conditions.visible(scope, made.attempt_id))
     )
 
 
-def _medians(found: Any) -> list[Delay]:
+def _medians(found: Iterable[Any]) -> list[Delay]:
     seconds: dict[tuple[str, str], list[float]] = {}
-    for row in found:
-        if row.received_at is not None:
-            took = (row.committed_at - row.received_at).total_seconds()
-            seconds.setdefault((row.contract, row.target), []).append(max(took, 0.0))
+    for contract, target, received, committed in found:
+        with suppress(ValueError, TypeError):  # a time that someone changed by hand
+            took = (moment(committed) - moment(received)).total_seconds()
+            seconds.setdefault((contract, target), []).append(max(took, 0.0))
     return [
         Delay(contract=contract, target=target, median=timedelta(seconds=median(each)), publications=len(each))
         for (contract, target), each in sorted(seconds.items())

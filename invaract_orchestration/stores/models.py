@@ -48,7 +48,7 @@ class UtcTime(TypeDecorator[datetime]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         """From the stored form, in UTC."""
-        return value if value is None else _moment(value)
+        return value if value is None else moment(value)
 
 
 def zoned(at: datetime) -> datetime:
@@ -58,7 +58,8 @@ def zoned(at: datetime) -> datetime:
     return at
 
 
-def _moment(value: datetime | str) -> datetime:
+def moment(value: datetime | str) -> datetime:
+    """A time as a driver gives it, in UTC."""
     return (value if isinstance(value, datetime) else datetime.fromisoformat(value)).astimezone(UTC)
 
 

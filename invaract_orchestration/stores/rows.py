@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
 from functools import wraps
@@ -171,14 +172,16 @@ def readable(decode: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(decode)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
-        failure = None
-        try:
+        with suppress(ValueError, TypeError, KeyError):
             return decode(*args, **kwargs)
-        except (ValueError, TypeError, KeyError):
-            failure = AuditError("The audit holds a row that is no record", hint="run `invaract audit verify`")
-        raise failure
+        raise no_record()
 
     return guarded
+
+
+def no_record() -> AuditError:
+    """The error for a row that someone changed by hand."""
+    return AuditError("The audit holds a row that is no record", hint="run `invaract audit verify`")
 
 
 @readable

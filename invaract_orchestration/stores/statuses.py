@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, and_, exists, func, select
 from invaract_orchestration.audit.browse import EVERYTHING, Scope
 from invaract_orchestration.audit.chain import utc_text
 from invaract_orchestration.audit.log import AttemptView, ContractStatus, PublishedView
+from invaract_orchestration.errors import AuditError
 from invaract_orchestration.stores import models
 from invaract_orchestration.stores.conditions import visible
 from invaract_orchestration.stores.queries import Stored, fetch
@@ -33,7 +34,7 @@ def contract_statuses(
     rows = connection.execute(select(_state.position, _state.attempt_id).where(_state.position.in_(wanted))).all()
     views = _views(connection, [row.attempt_id for row in rows], unreadable)
     by_position = {row.position: views[row.attempt_id] for row in rows if row.attempt_id in views}
-    published = _last_published(connection, scope)
+    published = _last_published(connection, scope, unreadable)
     versions = _newest_versions(connection)
     return [_status(row, by_position, published, versions) for row in found]
 
@@ -102,7 +103,27 @@ def _landmarks(scope: Scope) -> Select[Any]:
     return query.where(of_viewer) if seen else query
 
 
-def _last_published(connection: Connection, scope: Scope) -> dict[tuple[str, str], PublishedView]:
+def _last_published(
+    connection: Connection, scope: Scope, unreadable: list[str] | None
+) -> dict[tuple[str, str], PublishedView]:
+    position = models.publication.c.position
+    views: list[PublishedView] = []
+    try:
+        views = published_views(connection, position.in_(_newest_publications(scope)))
+    except AuditError:
+        if unreadable is None:
+            raise
+        for newest in connection.scalars(_newest_publications(scope)).all():
+            try:
+                views += published_views(connection, position == newest)
+            except AuditError:
+                attempt = select(models.publication.c.attempt_id).where(position == newest)
+                unreadable += connection.scalars(attempt).all()
+    return {(view.submission.contract, view.submission.target): view for view in views}
+
+
+def _newest_publications(scope: Scope) -> Select[Any]:
+    """Their positions, by contract and target; null where the scope holds none."""
     table = models.publication.alias()
     known = select(models.publication.c.contract, models.publication.c.target).distinct().subquery("known")
     newest = (
@@ -110,8 +131,7 @@ def _last_published(connection: Connection, scope: Scope) -> dict[tuple[str, str
         .where(table.c.contract == known.c.contract, table.c.target == known.c.target, *visible(scope, table.c.attempt_id))
         .order_by(table.c.position.desc()).limit(1).correlate(known).scalar_subquery()
     )  # fmt: skip
-    views = published_views(connection, models.publication.c.position.in_(select(newest).select_from(known)))
-    return {(view.submission.contract, view.submission.target): view for view in views}
+    return select(newest).select_from(known)
 
 
 def _newest_versions(connection: Connection) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, select
@@ -12,20 +13,27 @@ from invaract_orchestration.audit.records import ContractVersion
 from invaract_orchestration.errors import AuditError
 from invaract_orchestration.stores import models, rows
 from invaract_orchestration.stores.queries import Stored, fetch
+from invaract_orchestration.stores.rows import no_record
 
-_NO_RECORD = (AuditError, ValueError, TypeError, KeyError)
+_NO_RECORD = (ValueError, TypeError, KeyError)
 """What reading a row raises that someone changed or removed by hand."""
 _CHUNK = 500  # SQLite allows a limited number of parameters in a statement
 
 
 def load_views(connection: Connection, attempt_ids: Sequence[str], *, with_results: bool) -> list[AttemptView]:
-    """The attempts in the order of their ids; the last verdict and outcome of each, results only when asked for."""
+    """The attempts in the order of their ids; the last verdict and outcome of each, results only when asked for.
+
+    Raises:
+        AuditError: a row of theirs is no record any more.
+    """
     views: list[AttemptView] = []
-    for start in range(0, len(attempt_ids), _CHUNK):
-        page = attempt_ids[start : start + _CHUNK]
-        loaded = _Page(connection, page, with_results=with_results)
-        views.extend(loaded.view(attempt_id) for attempt_id in page)
-    return views
+    with suppress(*_NO_RECORD):
+        for start in range(0, len(attempt_ids), _CHUNK):
+            page = attempt_ids[start : start + _CHUNK]
+            loaded = _Page(connection, page, with_results=with_results)
+            views.extend(loaded.view(attempt_id) for attempt_id in page)
+        return views
+    raise no_record()
 
 
 def load_readable(
@@ -34,7 +42,7 @@ def load_readable(
     """The attempts whose rows are still records, and the ids of the others."""
     try:
         return load_views(connection, attempt_ids, with_results=with_results), []
-    except _NO_RECORD:
+    except AuditError:
         if len(attempt_ids) == 1:
             return [], list(attempt_ids)
     views: list[AttemptView] = []
@@ -57,17 +65,19 @@ def published_views(
         .order_by(models.publication.c.position.desc())
         .limit(limit)
     )
-    found = fetch(connection, query)
-    submissions: dict[str, Stored] = {}
-    for start in range(0, len(found), _CHUNK):
-        ids = [row["submission_id"] for row in found[start : start + _CHUNK]]
-        submissions |= _by(connection, models.submission, "submission_id", ids)
-    return [
-        PublishedView(
-            submission=rows.submission_of(submissions[row["submission_id"]]), publication=rows.publication_of(row)
-        )
-        for row in found
-    ]
+    with suppress(*_NO_RECORD):
+        found = fetch(connection, query)
+        submissions: dict[str, Stored] = {}
+        for start in range(0, len(found), _CHUNK):
+            ids = [row["submission_id"] for row in found[start : start + _CHUNK]]
+            submissions |= _by(connection, models.submission, "submission_id", ids)
+        return [
+            PublishedView(
+                submission=rows.submission_of(submissions[row["submission_id"]]), publication=rows.publication_of(row)
+            )
+            for row in found
+        ]
+    raise no_record()
 
 
 class _Page:

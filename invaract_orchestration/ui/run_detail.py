@@ -51,7 +51,7 @@ def _publication(view: AttemptView) -> Publication | None:
 
 
 def _steps(events: tuple[Event, ...]) -> list[Step]:
-    following = [*(event.at for event in events[1:]), None]
+    following = [*(event.at for event in events[1:]), None][: len(events)]
     return [
         Step(
             state=event.state, at=event.at, message=event.message,
