@@ -42,18 +42,12 @@ def _translated(analysed: Any, log: CheckpointLog | None) -> Translation:
 
 
 def _json_of(plan: Any) -> str:
-    """Catalyst's JSON. It is made recursively: a plan too deep for the stack gets a thread of the JVM with a larger one."""
-    try:
-        return str(plan.toJSON())
-    except Exception as error:
-        if "StackOverflowError" not in str(getattr(error, "java_exception", error)):
-            raise
+    """Catalyst's JSON. It is made recursively, so it is made on a thread of the JVM with a large stack of its own."""
     from pyspark import SparkContext  # only classic sessions get here
 
     jvm: Any = SparkContext._jvm
     callable_class = jvm.java.lang.Class.forName("java.util.concurrent.Callable")
     call = jvm.java.beans.EventHandler.create(callable_class, plan, "toJSON")
     task = jvm.java.util.concurrent.FutureTask(call)
-    thread = jvm.java.lang.Thread(None, task, "deep-plan", _DEEP_STACK)
-    thread.start()
+    jvm.java.lang.Thread(None, task, "deep-plan", _DEEP_STACK).start()
     return str(task.get())

@@ -281,8 +281,10 @@ class Reader:
 
     def _unknown(self, node: exp.Expr) -> Expression:
         kind = type(node).__name__
-        if isinstance(node, exp.Interval):
-            return Literal(None)
+        if isinstance(node, exp.Interval) and (node.this is None or isinstance(node.this, exp.Literal)):
+            return Literal(f"interval {node.name} {node.args.get('unit')}")
+        if isinstance(node, exp.Placeholder | exp.Parameter):
+            return Function(kind.lower())
         if isinstance(node, exp.Binary | exp.Unary | exp.Bracket | exp.Tuple | exp.Predicate | exp.AtTimeZone):
             return Function(kind.lower(), self._arguments(node))
         self.scope.session.lose("plan.unknown_expression", f"an expression of kind {kind} is not known", node)

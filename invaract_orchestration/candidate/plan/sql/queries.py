@@ -6,23 +6,21 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, Cast, Expression, Literal, reference
+from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, Expression, reference
 from invaract_orchestration.candidate.plan.nodes import (
-    Distinct,
     Limit,
     Plan,
     Project,
     Read,
     Sample,
-    SetOperation,
     Sort,
-    Union,
     UnknownPlan,
 )
 from invaract_orchestration.candidate.plan.sql.expressions import Reader, expression_type
 from invaract_orchestration.candidate.plan.sql.relations import Binding, Relations
 from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
 from invaract_orchestration.candidate.plan.sql.selects import Selects
+from invaract_orchestration.candidate.plan.sql.set_operations import SetOperations, SetWord
 from invaract_orchestration.candidate.plan.type_widening import common_type
 from invaract_orchestration.contract.field_types import FieldType
 
@@ -34,6 +32,7 @@ class Queries:
         self.session = session
         self.bindings: list[dict[str, Binding]] = [{}]
         self.relations = Relations(session, self.query, self.bindings)
+        self.sets = SetOperations(session)
         self._selects = Selects(session, self.query, self.relations)
 
     def query(self, node: exp.Expr, around: Scope | None = None) -> Plan:
@@ -62,7 +61,7 @@ class Queries:
             self.bind(node.alias, start)  # what the recursive part reads has the shape and the sources of the start
             self.bindings[-1][node.alias.lower()].is_used = True
             again = self.query(body.expression, around)
-            self.bind(node.alias, self._united(start, again, is_distinct=False, at=body), columns)
+            self.bind(node.alias, self.sets.united(start, again, line=line_of(body)), columns)
             return
         self.bind(node.alias, self.query(body, around), columns)
 
@@ -97,70 +96,12 @@ class Queries:
             first = first.this
         plan = self.query(first, around)
         for one in reversed(chain):
-            plan = self._combined(one, plan, self.query(one.expression, around))
-        return plan
-
-    def _combined(self, node: exp.SetOperation, left: Plan, right: Plan) -> Plan:
-        is_distinct = bool(node.args.get("distinct"))
-        if node.args.get("by_name"):
-            left, right = self._by_name(left, right)
-        if isinstance(node, exp.Union):
-            return self._united(left, right, is_distinct=is_distinct, at=node)
-        if len(left.output) != len(right.output):
-            return self._unlike(left, right, node)
-        left, right, columns = self._aligned(left, right)
-        return SetOperation(
-            operator="INTERSECT" if isinstance(node, exp.Intersect) else "EXCEPT",
-            left=left,
-            right=right,
-            columns=columns,
-            line=line_of(node.expression),
-        )
-
-    def _unlike(self, left: Plan, right: Plan, node: exp.Expr) -> Plan:
-        self.session.lose("plan.set_operation_width", "the sides of a set operation differ in width", node)
-        return UnknownPlan(description="set operation", source_type="sql", inputs=(left, right), columns=left.output)
-
-    def _united(self, left: Plan, right: Plan, *, is_distinct: bool, at: exp.Expr) -> Plan:
-        if len(left.output) != len(right.output):
-            return self._unlike(left, right, at)
-        left, right, columns = self._aligned(left, right)
-        united = Union(branches=(left, right), columns=columns, line=line_of(at))
-        return Distinct(child=united, line=united.line) if is_distinct else united
-
-    def _aligned(self, left: Plan, right: Plan) -> tuple[Plan, Plan, tuple[Attribute, ...]]:
-        """Both sides with the types in which they meet, and the columns that they make."""
-        pairs = list(zip(left.output, right.output, strict=True))
-        types = [common_type(a.type, b.type) if a.type and b.type else a.type or b.type for a, b in pairs]
-        columns = tuple(self.session.attribute(a.name, t) for (a, _), t in zip(pairs, types, strict=True))
-        known = [bool(a.type and b.type) for a, b in pairs]
-        return self._cast_to(left, types, known), self._cast_to(right, types, known), columns
-
-    def _cast_to(self, plan: Plan, types: list[FieldType | None], known: list[bool]) -> Plan:
-        if all(not is_known or a.type == t for a, t, is_known in zip(plan.output, types, known, strict=True)):
-            return plan
-        items = []
-        for a, t, is_known in zip(plan.output, types, known, strict=True):
-            value: Expression = reference(a)
-            is_changed = is_known and a.type != t
-            attribute = self.session.attribute(a.name, t) if is_changed else a
-            items.append(Alias(attribute, Cast(value, t, a.type) if is_changed else value))
-        return Project(child=plan, items=tuple(items), line=plan.line)
-
-    def _by_name(self, left: Plan, right: Plan) -> tuple[Plan, Plan]:
-        names = list({a.name.lower(): a.name for a in (*left.output, *right.output)}.values())
-
-        def ordered(plan: Plan) -> Plan:
-            own = {a.name.lower(): a for a in reversed(plan.output)}
-            items = tuple(
-                Alias(own[n.lower()], reference(own[n.lower()]))
-                if n.lower() in own
-                else Alias(self.session.attribute(n), Literal(None))
-                for n in names
+            right = self.query(one.expression, around)
+            is_by_name, is_distinct = bool(one.args.get("by_name")), bool(one.args.get("distinct"))
+            plan = self.sets.combined(
+                _word_of(one), plan, right, is_distinct=is_distinct, is_by_name=is_by_name, line=line_of(one.expression)
             )
-            return Project(child=plan, items=items, line=plan.line)
-
-        return ordered(left), ordered(right)
+        return plan
 
     def _values(self, node: exp.Values, around: Scope | None) -> Plan:
         rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
@@ -224,3 +165,9 @@ def _met(types: list[FieldType]) -> FieldType | None:
     for one in types[1:]:
         met = None if met is None else common_type(met, one)
     return met
+
+
+def _word_of(node: exp.SetOperation) -> SetWord:
+    if isinstance(node, exp.Union):
+        return "UNION"
+    return "INTERSECT" if isinstance(node, exp.Intersect) else "EXCEPT"

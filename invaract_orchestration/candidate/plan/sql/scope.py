@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -26,7 +26,7 @@ Columns = Mapping[str, tuple[tuple[str, FieldType | None], ...]]
 
 @dataclass(slots=True)
 class Session:
-    """One translation: the inputs' schemas, the user's functions, ids, and the losses so far.
+    """One translation: the inputs' schemas (or a `source` that knows them), the user's functions, ids, the losses so far.
 
     A table without a known schema is open: what is read of it is noted in `wanted`, for a second pass that knows its
     columns.
@@ -36,6 +36,7 @@ class Session:
     tables: Columns
     own_functions: frozenset[str]
     assumed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    source: Callable[[Session, tuple[str, ...]], Plan | None] | None = None
     wanted: dict[str, dict[str, None]] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     _last_id: int = 0
@@ -49,8 +50,11 @@ class Session:
         """Note what could not be carried over."""
         self.diagnostics.append(Diagnostic(code=code, message=message, line=line_of(at)))
 
-    def read(self, parts: tuple[str, ...], *, at: exp.Expr | None, format_: str | None = None) -> tuple[Read, str | None]:
+    def read(self, parts: tuple[str, ...], *, at: exp.Expr | None, format_: str | None = None) -> tuple[Plan, str | None]:
         """The source of that name, and the name once more when its schema is not known."""
+        told = None if self.source is None else self.source(self, parts)
+        if told is not None:
+            return told, None
         written = ".".join(parts)
         known = self._known(written)
         if known is None:
