@@ -34,7 +34,8 @@ def tables_read(sql: str) -> tuple[str, ...]:
     if len(statements) != 1 or not isinstance(statements[0], exp.Query):
         raise UsageError("a source's query is one SELECT", hint="write other steps as WITH parts of it")
     own = {cte.alias_or_name.lower() for cte in statements[0].find_all(exp.CTE)}
-    names = [".".join(p.name for p in t.parts) for t in statements[0].find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+    tables = [t for t in statements[0].find_all(exp.Table) if isinstance(t.this, exp.Identifier)]
+    names = [".".join(p.name for p in t.parts) for t in tables if t.find_ancestor(exp.Hint) is None]
     return tuple(dict.fromkeys(n for n in names if n.lower() not in own))
 
 

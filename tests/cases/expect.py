@@ -35,8 +35,8 @@ def problems_of(case: Case, played: Played, number: int, choice: str | None) -> 
     elif found == verdict or played.together:
         yield from _rule_problems(case, played, rule)
     yield from _other_outcomes(played, found)
-    if not is_allowed:
-        return
+    if not is_allowed or (choice is not None and choice != case.expected["verdict"] and not number):
+        return  # the rest of the case describes the other choice
     yield from _target_problems(case, played, _part(str(case.expected.get("target", "unchanged")), number), found)
     yield from _count_problems(case, played, outcome)
     yield from _note_problems(case, played, outcome)
@@ -105,6 +105,10 @@ def _table_problems(
     case: Case, stage: Stage, before: Snapshot, after: Snapshot, said: str, verdict: str, played: Played
 ) -> Iterator[str]:
     old, new = Counter(map(comparable, before.rows)), Counter(map(comparable, after.rows))
+    if said == "as built":
+        if not after.rows:
+            yield "nothing was published"
+        return
     if said == "unchanged":
         if after != before and not _is_other_writer(played):
             yield f"the target changed from version {before.version} to {after.version}"

@@ -53,7 +53,7 @@ def _shows(rule: str, outcome: Outcome) -> bool:
         return stage == "contract" and (kind == "invalid" or any(p.code == name for p in outcome.problems))
     if outcome.code == name:
         return True
-    return any(_is_named(name, stage, kind, column, c) for c in outcome.checks if c.outcome == "broken")
+    return any(_is_named(name, stage, kind, column, c) for c in outcome.checks if c.outcome != "kept")
 
 
 def _is_named(name: str, stage: str, kind: str, column: str, check: CheckResult) -> bool:
@@ -66,6 +66,8 @@ def _is_named(name: str, stage: str, kind: str, column: str, check: CheckResult)
     if stage == "row" and kind in _ROW:
         of, _, own = check.check.rpartition("|")
         return own in _ROW[kind] and (not column or of == column)
+    if stage == "plan":
+        return check.check == f"plan|{kind}" or (kind == "unverifiable" and check.outcome == "unverifiable")
     if stage == "header":
         return check.check == f"header|{kind}"
     if stage in ("row", "dataset"):

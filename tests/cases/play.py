@@ -61,6 +61,8 @@ def verdict_of(outcome: Outcome) -> Verdict:
         if not outcome.is_recorded:
             return "ERROR"
         return "QUARANTINE" if outcome.counts.quarantined else "PASS"
+    if outcome.blocking and all(check.outcome == "unverifiable" for check in outcome.blocking):
+        return "ERROR"
     return {"rejected": "FAIL", "conflict": "CONFLICT"}.get(outcome.state, "ERROR")
 
 

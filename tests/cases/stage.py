@@ -12,9 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
+import sqlglot
 from deltalake import DeltaTable, QueryBuilder, write_deltalake
 from deltalake.schema import Field, Schema
+
+from sqlglot import exp
 
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.contract.field_types import STRING
@@ -23,6 +27,7 @@ from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.delta.quarantine import quarantined_rows
 from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.delta.types import delta_type
+from invaract_orchestration.engines.duckdb.types import field_type
 from invaract_orchestration.errors import ContractError
 from invaract_orchestration.gate import Gate
 from invaract_orchestration.settings import Settings
@@ -75,13 +80,30 @@ class Stage:
         (root / "contract.yaml").write_text(self._native(), encoding="utf-8")
 
     def _native(self) -> str:
-        query = self.case.file("candidate.sql")
+        query = self.case.file("candidate.sql") or self.case.file("transform.sql")
+        columns = self._tables_and_columns() if self.case.file("setup.sql") and query else ()
         suffix = self.case.inputs[0].name.partition(".")[2] if self.case.inputs else "csv"
         place = Place(
             location=f"input/{{batch}}.{suffix}" if self.named_batches else "input",
             target="demo.target", sql=query.read_text(encoding="utf-8").strip().rstrip(";") if query else None,
+            columns=columns,
         )  # fmt: skip
         return merge_keys(native_contract(self.sketch.read_text(encoding="utf-8"), place))
+
+    def _tables_and_columns(self) -> tuple[tuple[str, str], ...]:
+        """Make the tables of setup.sql in the lake; names and types of what the transformation gives of them."""
+        setup, transform = self.case.folder / "setup.sql", self.case.folder / "transform.sql"
+        with duckdb.connect() as connection:
+            for statement in sqlglot.parse(setup.read_text(encoding="utf-8"), read="spark"):
+                if isinstance(statement, exp.Create) and statement.expression is not None:
+                    name = statement.this.name
+                    connection.execute(f'CREATE TABLE "{name}" AS {statement.expression.sql(dialect="duckdb")}')
+                    write_deltalake(str(self.lake / name), connection.table(name).to_arrow_table())
+            query = sqlglot.transpile(transform.read_text(encoding="utf-8"), read="spark", write="duckdb")[0]
+            relation = connection.sql(query)
+            types = [str(field_type(t)) for t in relation.types]
+            names = list(relation.columns)
+        return tuple((n, "bigint" if t == "hugeint" else t) for n, t in zip(names, types, strict=True))
 
     @property
     def settings(self) -> Settings:
@@ -155,7 +177,7 @@ class Stage:
 
     def call(self, submission_id: str | None, batch: str | None, frame: Any = None) -> dict[str, Any]:
         call: dict[str, Any] = {"submission_id": submission_id}
-        if submission_id is None and (frame is not None or self.case.file("candidate.sql") is not None):
+        if submission_id is None and (frame is not None or (self.case.file("candidate.sql") or self.case.file("transform.sql"))):
             call["submission_id"] = "batch-1"
         if frame is not None:
             call["frame"] = frame

@@ -27,6 +27,8 @@ class Place:
     location: str
     target: str
     sql: str | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    """Names and types of what a query gives, for a sketch that names none."""
 
 
 def native_contract(text: str, place: Place) -> str:
@@ -55,6 +57,7 @@ def _in_blocks(node: Node) -> Node:
 def _translated(sketch: dict[str, Node], place: Place) -> MappingNode:
     native: dict[str, Node] = {"contract": sketch.pop("name", _text("demo"))}
     columns = [_column(c) for c in _items(sketch.pop("columns", _list([])))]
+    columns = columns or [{"name": _text(name), "type": _text(type_)} for name, type_ in place.columns]
     native["source"] = _source(sketch, place, columns)
     native["fields"] = _list([_map(c) for c in columns])
     keys = _keys(sketch, columns)
@@ -73,7 +76,9 @@ def _source(sketch: dict[str, Node], place: Place, columns: list[dict[str, Node]
     format_ = _word(sketch.pop("format", None)) or "csv"
     source = {"format": _text(_FORMATS.get(format_, format_)), "location": _text(place.location)}
     if place.sql is not None:
-        source = {"format": _text("sql"), "sql": _text(place.sql)}
+        source = {"format": _text("sql"), "sql": _text(place.sql)}  # its tables stand in the lake under their names
+    if "plan_rules" in sketch:
+        source["empty"] = _text("accept")  # the plan is the subject, not the rows that its tables happen to give
     if _word(sketch.pop("column_order", None)) in ("any", "free", "ignore"):
         source["header"] = _text("names")
     options: dict[str, Node] = {}
