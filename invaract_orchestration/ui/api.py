@@ -30,6 +30,7 @@ T = TypeVar("T")
 
 _REFUSED: dict[int | str, dict[str, Any]] = {
     401: {"model": Problem, "description": "Nobody is logged in."},
+    422: {"model": Problem, "description": "The query makes no sense."},
     503: {"model": Problem, "description": "The audit cannot be read."},
 }
 _MISSING: dict[int | str, dict[str, Any]] = {404: {"model": Problem, "description": "There is none, for this viewer."}}
@@ -48,7 +49,7 @@ def build_api(host: Host) -> APIRouter:
         """Where every contract stands, and how it did."""
         return overview(host.reader, viewer.scope, host.clock(), days=days)
 
-    @router.get("/runs", operation_id="runs", responses={422: {"model": Problem, "description": "The query is not understood."}})
+    @router.get("/runs", operation_id="runs")
     def get_runs(
         question: Question = asked, before: Before = None, after: After = None, limit: Limit = 50, *,
         viewer: Viewer = allowed,

@@ -83,9 +83,11 @@ def _answer_errors(app: FastAPI, pages: Pages) -> None:
             return pages.missing(request)
         return JSONResponse({"detail": error.detail}, error.status_code, headers=error.headers)
 
-    def invalid(_: Request, error: Exception) -> Response:
+    def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)  # registered for it
         places = [f"{'.'.join(str(part) for part in each['loc'][1:])}: {each['msg']}" for each in error.errors()]
+        if _is_page(request):
+            return pages.misunderstood(request, "; ".join(places))
         return JSONResponse({"detail": "; ".join(places)}, 422)
 
     def unreadable(_: Request, error: Exception) -> Response:

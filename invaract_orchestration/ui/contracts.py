@@ -112,9 +112,9 @@ def _rules(document: Document) -> Iterator[RuleAnswer]:
 
 
 def _rule(name: str, kind: str, rule: Document, left_out: tuple[str, ...]) -> RuleAnswer:
-    said = {key: value for key, value in rule.items() if key not in (*left_out, "severity", "sql")}
-    text = "; ".join([str(rule["sql"])] * ("sql" in rule) + [f"{key}: {compact(value)}" for key, value in said.items()])
-    return RuleAnswer(name=name, kind=kind, severity=str(rule.get("severity", "error")), text=text)
+    said = [str(rule["sql"])] if "sql" in rule else []
+    said += [f"{key}: {compact(value)}" for key, value in rule.items() if key not in (*left_out, "severity", "sql")]
+    return RuleAnswer(name=name, kind=kind, severity=str(rule.get("severity", "error")), text="; ".join(said))
 
 
 def _settings(document: Document) -> Iterator[tuple[str, str]]:

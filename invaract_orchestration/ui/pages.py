@@ -56,6 +56,10 @@ class Pages:
         """The page for an address that is none."""
         return self._render(request, "missing.html", None, {}, status=404)
 
+    def misunderstood(self, request: Request, problem: str) -> HTMLResponse:
+        """The page for a query that makes no sense."""
+        return self._render(request, "misunderstood.html", None, {"problem": problem}, status=422)
+
     def _render(
         self, request: Request, template: str, viewer: Viewer | None, values: Values, *, status: int = 200
     ) -> HTMLResponse:
@@ -93,7 +97,7 @@ def _add_runs(router: APIRouter, host: Host, pages: Pages) -> None:
         fixed = {"given": question.given, "notes": question.notes, "context_names": CONTEXT_NAMES}
         return pages.show(request, "runs.html", viewer, fixed, load)
 
-    @router.get("/runs/{attempt_id}")
+    @router.get("/runs/{attempt_id:path}")
     def run_page(request: Request, attempt_id: str, viewer: Viewer = allowed) -> HTMLResponse:
         def load() -> Values | None:
             run = run_detail(host.reader, viewer.scope, attempt_id)
@@ -105,7 +109,7 @@ def _add_runs(router: APIRouter, host: Host, pages: Pages) -> None:
 def _add_contract(router: APIRouter, host: Host, pages: Pages) -> None:
     allowed = Depends(host.authorize)
 
-    @router.get("/contracts/{contract}")
+    @router.get("/contracts/{contract:path}")
     def contract_page(
         request: Request, contract: str, days: str = "30", viewer: Viewer = allowed
     ) -> HTMLResponse:

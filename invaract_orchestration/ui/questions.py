@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import MAXYEAR, UTC, date, datetime, timedelta
 from typing import Annotated
 
 from fastapi import Query
+from pydantic import WithJsonSchema
 
 from invaract_orchestration.audit.browse import RunFilter
 
@@ -26,6 +27,9 @@ Before = Annotated[str | None, Query(max_length=_ID, description="The `older` of
 After = Annotated[str | None, Query(max_length=_ID, description="The `newer` of the page before.")]
 
 
+_DAY = WithJsonSchema({"type": "string", "format": "date"})
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A filter as it was asked, and what was wrong with it in words for people."""
@@ -39,8 +43,12 @@ def ask(
     contract: Text = None, target: Text = None, state: Annotated[list[str] | None, Query(max_length=20)] = None,
     kind: Text = None, environment: Text = None, search: Text = None, dag_id: Text = None, run_id: Text = None,
     task_id: Text = None, map_index: Text = None, asset: Text = None, partition: Text = None,
-    since: Annotated[str | None, Query(alias="from", max_length=40, description="A day or a time in UTC.")] = None,
-    until: Annotated[str | None, Query(alias="to", max_length=40, description="A day, which is included, or a time.")] = None,
+    since: Annotated[
+        str | None, _DAY, Query(alias="from", max_length=40, description="A day, or a time in UTC; started then or later.")
+    ] = None,
+    until: Annotated[
+        str | None, _DAY, Query(alias="to", max_length=40, description="A day, which is included, or a time, which is not.")
+    ] = None,
 ) -> Question:  # fmt: skip
     """A filter from a query. What cannot be used is told and left out, so that a page still shows."""
     given = {
@@ -68,7 +76,7 @@ def _moment(name: str, text: str | None, notes: list[str], *, is_end: bool = Fal
     try:
         if len(text) == len("2026-11-30"):
             day = datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC)
-            return day + timedelta(days=1) if is_end else day
+            return day + timedelta(days=1) if is_end and day.year < MAXYEAR else day
         found = datetime.fromisoformat(text)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):

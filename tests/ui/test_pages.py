@@ -14,7 +14,7 @@ from invaract_orchestration.ui.viewer import Viewer
 from tests.ui.conftest import Told
 from tests.ui.story import NOW
 
-PAGES = ("/", "/?days=7", "/runs", "/contracts/orders", "/quarantine", "/status")
+PAGES = ("/", "/?days=7", "/runs", "/contracts/orders", "/contracts/daily_revenue", "/quarantine", "/status")
 
 
 class _Text(HTMLParser):
