@@ -7,7 +7,6 @@ rejected result; an exception inside means that the gate could not judge, and en
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,39 +14,44 @@ from typing import Any, Literal, cast
 from zoneinfo import ZoneInfo
 
 from invaract_orchestration.audit.course import Course
-from invaract_orchestration.audit.log import ROWS_DIGEST, AuditLog, WaiverLog
+from invaract_orchestration.audit.log import AuditLog, WaiverLog
 from invaract_orchestration.audit.notify import Occasion, message_of, notify
 from invaract_orchestration.audit.reconcile import PROCESS, settle, this_process
-from invaract_orchestration.audit.records import Counts, InputFile, PublicationRecord, State, Submission
+from invaract_orchestration.audit.records import InputFile, State, Submission
 from invaract_orchestration.audit.result import GateResult
+from invaract_orchestration.audit.waiving import waive
 from invaract_orchestration.candidate.candidate import Materialised
 from invaract_orchestration.candidate.compiled import compile_plan, input_tags
 from invaract_orchestration.candidate.engine import Engine
 from invaract_orchestration.candidate.manifest import write_manifest
 from invaract_orchestration.candidate.target import TargetState
-from invaract_orchestration.candidate.writer import CandidateRequest
+from invaract_orchestration.candidate.writer import candidate_request
 from invaract_orchestration.checks import dataset_rules, keys
 from invaract_orchestration.checks.arrival import judge_arrival
 from invaract_orchestration.checks.emptiness import is_no_op, judge_emptiness
 from invaract_orchestration.checks.placement import judge_constraints, judge_placement
 from invaract_orchestration.checks.plan_rules import judge_plan_rules
-from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.checks.rows import judge_quarantine, judge_rows
 from invaract_orchestration.checks.schema_match import schema_digest
-from invaract_orchestration.contract.model import Contract, Source
+from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.errors import (
-    AuditError, CandidateChanged, EngineFailure, GateError, InvaractError, PublishConflict, TargetRefused, UsageError,
+    AuditError,
+    CandidateChanged,
+    EngineFailure,
+    GateError,
+    PublishConflict,
+    TargetRefused,
+    UsageError,
 )  # fmt: skip
 from invaract_orchestration.intake.aftercare import consume_files
 from invaract_orchestration.intake.batch import Batch
 from invaract_orchestration.intake.parameters import UnsafeName
 from invaract_orchestration.intake.places import candidates_place, quarantine_place, table_place
 from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, unreadable_id
-from invaract_orchestration.publish.intent import CommitRecord, Published, intend
+from invaract_orchestration.publish.intent import CommitRecord, Published, intend, refuse_other_content
 from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_problems
-from invaract_orchestration.publish.publisher import KeepRequest, Publisher
+from invaract_orchestration.publish.publisher import Publisher
 from invaract_orchestration.verdict.verdict import Bound, Verdict, decide
-from invaract_orchestration.verdict.waivers import apply_waivers, is_waivable
 
 _TRIES = 5
 """How often a batch is judged and published again after another writer won."""
@@ -173,7 +177,9 @@ class _Flow:
                 return self._rejected(decide(tuple(self.course.checks), None))
             target = self._target_now()
             self.course.trail.step("received", "writing the candidate")
-            materialised = session.materialise(self._candidate_request(batch, target))
+            materialised = session.materialise(
+                candidate_request(self.contract, batch, target, location=str(self._candidate_place()), now=self.now)
+            )
             received.verify()
             self._judge_rows(session, materialised)
             if is_no_op(self.contract, materialised):
@@ -215,7 +221,7 @@ class _Flow:
         files = tuple(InputFile(name=f.name, size=f.size, modified=f.modified, digest=f.digest) for f in received.files)
         if self.is_run:
             self.found = self.gate.publisher.find(self.course.target, received.submission_id)
-            _refuse_other_content(self.found, received)
+            refuse_other_content(self.found, received.submission_id, received.intake_digest)
         self._open(own, received.submission_id, received.intake_digest, files)
         return received
 
@@ -238,7 +244,7 @@ class _Flow:
         if not self.is_run or publish is None:
             return None
         if self.found is not None:
-            course.publication = self._record_of(self.found)
+            course.published(self.found)
             message = f"already published as version {self.found.version}"
             return course.end("published", message, code="publish.already_done")
         if publish.mode != "append" or self.call.supersede or self.call.submission_id is not None:
@@ -274,21 +280,11 @@ class _Flow:
         root = candidates_place(self.contract, course.target, lake_root=self.gate.lake_root)
         return Path(root) / self.contract.contract / (course.submission_id or "") / course.attempt_id
 
-    def _candidate_request(self, batch: Batch, target: TargetState) -> CandidateRequest:
-        publish = self.contract.publish
-        spelled = {f.name: c.name for f in self.contract.fields if (c := target.column(f.name)) is not None}
-        partitions = target.partition_by if target.exists else (publish.partition_columns if publish else ())
-        names = {spelled.get(f.name, f.name).lower(): f.name for f in self.contract.fields}
-        return CandidateRequest(
-            contract=self.contract, batch=batch, location=str(self._candidate_place()), spelled=spelled, now=self.now,
-            partition_by=tuple(names.get(p.lower(), p) for p in partitions),
-        )  # fmt: skip
-
     # 4. does it keep the promise
 
     def _judge_rows(self, session: Any, materialised: Materialised) -> None:
         candidate, course = materialised.candidate, self.course
-        course.counts = _counted(self.contract, materialised)
+        course.count(materialised)
         write_manifest(self._candidate_place(), materialised)
         course.trail.step(
             "materialised", f"{candidate.rows} rows in {len(candidate.files)} files",
@@ -341,27 +337,11 @@ class _Flow:
             schema_digest=schema_digest(self.contract.fields), target_version=target.version,
             engine=self.gate.engine.identity,
         )  # fmt: skip
-        verdict = decide(self._waived(session, tuple(judged), materialised), bound)
+        course = self.course
+        results = waive(tuple(judged), materialised, session, self.gate.waivers, course.trail, self.contract.contract)
+        verdict = decide(results, bound)
         self.course.judged(verdict)
         return verdict
-
-    def _waived(
-        self, session: Any, judged: tuple[CheckResult, ...], materialised: Materialised
-    ) -> tuple[CheckResult, ...]:
-        """Waivers for exactly these rows; none where rows were left out, as others than the judged would be published."""
-        blocking = [c for c in judged if c.is_blocking]
-        is_whole = materialised.candidate.rows == materialised.read
-        if not blocking or not is_whole or not all(is_waivable(c) for c in blocking):
-            return judged
-        digest = session.rows_digest(materialised.candidate)
-        self.course.trail.step("materialised", "these rows can be waived", {ROWS_DIGEST: digest})
-        now = self.gate.clock()
-        granted = {
-            w.check: w.waiver_id
-            for w in self.gate.waivers.waivers(digest)
-            if w.contract == self.contract.contract and w.expires_at > now
-        }
-        return apply_waivers(judged, granted)
 
     def _rejected(self, verdict: Verdict, materialised: Materialised | None = None) -> GateResult:
         self.course.judged(verdict)
@@ -377,6 +357,7 @@ class _Flow:
         self, session: Any, own: Slice, received: Received, materialised: Materialised, target: TargetState, verdict: Verdict
     ) -> GateResult:
         course, candidate = self.course, materialised.candidate
+        mode = self.contract.publish.mode if self.contract.publish else ""
         if materialised.set_aside:
             self._keep(materialised, "quarantined")
         course.trail.step("publishing", "publishing", {"target_version": target.version})
@@ -387,75 +368,23 @@ class _Flow:
             submission=received.submission_id, attempt=course.attempt_id, contract=self.contract.contract,
             contract_version=self.contract.version, contract_digest=course.digest, slice=own.digest,
             parameters=dict(own.parameters), intake_digest=received.intake_digest, candidate_digest=candidate.digest,
-            engine=self.gate.engine.identity, environment=course.environment, mode=self._mode(), read=materialised.read,
+            engine=self.gate.engine.identity, environment=course.environment, mode=mode, read=materialised.read,
             rows=candidate.rows, quarantined=materialised.set_aside,
         )  # fmt: skip
         published = self.gate.publisher.publish(intend(verdict, self.contract, candidate, target, commit))
-        course.publication = self._record_of(published)
-        course.counts = replace(
-            course.counts, inserted=published.inserted, updated=published.updated, deleted=published.deleted
-        )
+        course.published(published)
         aside = f", {materialised.set_aside} set aside" if materialised.set_aside else ""
         notes = "".join(f"; {n}" for n in published.notes)
         message = f"version {published.version}, {candidate.rows} rows{aside}, {published.method}{notes}"
         result = course.end("published", message)
-        return self._consume(result, received) if result.is_recorded else result
-
-    def _mode(self) -> str:
-        return self.contract.publish.mode if self.contract.publish else "append"
-
-    def _record_of(self, published: Published) -> PublicationRecord:
-        return PublicationRecord(
-            submission_id=self.course.submission_id or "", target=self.course.target,
-            attempt_id=published.commit.attempt if published.commit else self.course.attempt_id,
-            table_version=published.version, mode=published.commit.mode if published.commit else self._mode(),
-            method=published.method, committed_at=published.committed_at or self.gate.clock(),
-        )  # fmt: skip
+        if not result.is_recorded:
+            return result
+        consumed = consume_files(received.batch.source, [f.file for f in received.batch.files], received.submission_id)
+        return replace(result, message=message + consumed)
 
     def _keep(self, materialised: Materialised, kind: Literal["quarantined", "rejected"]) -> None:
         """Failing rows go to the quarantine, once per submission and contract; a check keeps nothing."""
         if materialised.failing is None or not self.is_run:
             return
-        course = self.course
-        course.quarantine = quarantine_place(self.contract, course.target, lake_root=self.gate.lake_root)
-        self.gate.publisher.keep(
-            KeepRequest(
-                location=course.quarantine, rows=materialised.failing, submission_id=course.submission_id or "",
-                once=f"invaract-quarantine:{course.submission_id}:{kind}:{course.digest[-16:]}",
-                attempt_id=course.attempt_id, contract=self.contract.contract, version=self.contract.version,
-                phase="pre", kind=kind,
-            )
-        )  # fmt: skip
-
-    # 9. clean-up of the consumed input
-
-    def _consume(self, result: GateResult, received: Received) -> GateResult:
-        source = self.contract.source or Source()
-        with suppress(InvaractError):
-            done = consume_files(source, [f.file for f in received.batch.files], received.submission_id)
-            return result if done is None else replace(result, message=f"{result.message}; {done}")
-        return replace(result, message=f"{result.message}; the consumed files could not be {source.after}d")
-
-
-def _refuse_other_content(found: Published | None, received: Received) -> None:
-    """An id names one content: the same id with another one is an error, never a silent no-op."""
-    if found is not None and found.commit is not None and found.commit.intake_digest != received.intake_digest:
-        raise GateError(
-            f"submission {received.submission_id} was published with another content",
-            code="submission.other_content", hint="give the new content a submission id of its own",
-        )  # fmt: skip
-
-
-def _counted(contract: Contract, materialised: Materialised) -> Counts:
-    """Where the rows went; a row that is neither written nor set aside is an error, never a warning."""
-    written, aside = materialised.candidate.rows, materialised.set_aside
-    failing = materialised.failing.rows if materialised.failing else 0
-    if written + aside != materialised.read:
-        raise GateError(
-            f"{materialised.read} rows were read, but {written} written and {aside} set aside", code="rows.unaccounted"
-        )
-    is_kept_aside = contract.quality.on_row_failure == "quarantine"
-    return Counts(
-        read=materialised.read, good=materialised.read - failing, candidate=written, failing=failing,
-        quarantined=aside if is_kept_aside else 0,
-    )  # fmt: skip
+        place = quarantine_place(self.contract, self.course.target, lake_root=self.gate.lake_root)
+        self.gate.publisher.keep(self.course.keeping(materialised.failing, kind, place))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -20,10 +21,13 @@ from invaract_orchestration.audit.records import (
 )  # fmt: skip
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.audit.trail import Trail
+from invaract_orchestration.candidate.candidate import FailingRows, Materialised
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.contract.digest import canonical_json, contract_digest
 from invaract_orchestration.contract.model import Contract
-from invaract_orchestration.errors import AuditError, EngineFailure
+from invaract_orchestration.errors import AuditError, AuditUnavailable, EngineFailure, GateError
+from invaract_orchestration.publish.intent import Published
+from invaract_orchestration.publish.publisher import KeepRequest
 from invaract_orchestration.verdict.verdict import Verdict
 
 
@@ -89,6 +93,44 @@ class Course:
             self.verdict = verdict
             self.trail.verdict(verdict, self.counts)
 
+    def count(self, materialised: Materialised) -> None:
+        """Where the rows went. A row that is neither written nor set aside is an error, never a warning.
+
+        Raises:
+            GateError: the numbers do not add up.
+        """
+        written, aside = materialised.candidate.rows, materialised.set_aside
+        failing = materialised.failing.rows if materialised.failing else 0
+        if written + aside != materialised.read:
+            raise GateError(
+                f"{materialised.read} rows were read, but {written} written and {aside} set aside", code="rows.unaccounted"
+            )
+        is_kept_aside = self.contract.quality.on_row_failure == "quarantine"
+        self.counts = Counts(
+            read=materialised.read, good=materialised.read - failing, candidate=written, failing=failing,
+            quarantined=aside if is_kept_aside else 0,
+        )  # fmt: skip
+
+    def published(self, found: Published) -> None:
+        """The submission is in the target, by this attempt or by an earlier one."""
+        self.counts = replace(self.counts, inserted=found.inserted, updated=found.updated, deleted=found.deleted)
+        mode = self.contract.publish.mode if self.contract.publish else ""
+        self.publication = PublicationRecord(
+            submission_id=self.submission_id or "", target=self.target,
+            attempt_id=found.commit.attempt if found.commit else self.attempt_id, table_version=found.version,
+            mode=found.commit.mode if found.commit else mode, method=found.method,
+            committed_at=found.committed_at or self.clock(),
+        )  # fmt: skip
+
+    def keeping(self, failing: FailingRows, kind: Literal["quarantined", "rejected"], place: str) -> KeepRequest:
+        """What to keep of the failing rows: once per submission and contract, however often it is asked for."""
+        self.quarantine = place
+        return KeepRequest(
+            location=place, rows=failing, submission_id=self.submission_id or "", attempt_id=self.attempt_id,
+            once=f"invaract-quarantine:{self.submission_id}:{kind}:{self.digest[-16:]}", kind=kind, phase="pre",
+            contract=self.contract.contract, version=self.contract.version,
+        )  # fmt: skip
+
     def end(self, state: State, message: str, *, code: str | None = None, hint: str | None = None) -> GateResult:
         """Record how it ended. When that cannot be written after a publication, the result says so and a later run repairs it."""
         if self._trail is None:
@@ -96,6 +138,8 @@ class Course:
         try:
             self._trail.outcome(state, message, code=code, counts=self.counts, publication=self.publication)
         except AuditError as error:
+            if state == "published" and not isinstance(error, AuditUnavailable):
+                return self.result(state, f"{message}; recorded by another attempt", code=code, hint=hint)
             if state != "published":
                 return self.result("failed", error.sentence, code=error.code, hint=error.hint, is_recorded=False)
             return self.result(

@@ -10,7 +10,14 @@ from datetime import datetime, timedelta
 
 from invaract_orchestration.audit.log import AttemptView, AuditLog
 from invaract_orchestration.audit.records import (
-    Attempt, ContractVersion, Counts, Event, OutcomeRecord, PublicationRecord, State, Submission,
+    Attempt,
+    ContractVersion,
+    Counts,
+    Event,
+    OutcomeRecord,
+    PublicationRecord,
+    State,
+    Submission,
 )  # fmt: skip
 from invaract_orchestration.publish.intent import CommitRecord, Published, TargetCommit
 from invaract_orchestration.publish.publisher import Publisher
@@ -47,11 +54,15 @@ def settle(
     """
     settled: list[tuple[str, State]] = []
     for view in log.unsettled(contract, target):
+        is_here = view.attempt.context.get(PROCESS, "").startswith(f"{platform.node()}:")
+        is_gone = _is_gone(view.attempt, clock())
+        if is_here and not is_gone:
+            continue  # the process that runs it will say how it ends
         found = publisher.find(target, view.submission.submission_id)
         if found is not None:
             _record(log, view, "published", f"settled: the target has it as version {found.version}", found, clock())
             settled.append((view.attempt.attempt_id, "published"))
-        elif _is_gone(view.attempt, clock()):
+        elif is_gone:
             _record(log, view, "failed", "settled: the attempt was interrupted before it published", None, clock())
             settled.append((view.attempt.attempt_id, "failed"))
     return tuple(settled)

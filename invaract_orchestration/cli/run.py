@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -20,10 +19,10 @@ from invaract_orchestration.cli.options import (
     typed_place,
     typed_table,
 )  # fmt: skip
-from invaract_orchestration.errors import InvaractError, UsageError
+from invaract_orchestration.cli.sql_files import Dialect, Sql, read_query
+from invaract_orchestration.errors import InvaractError
 
 Source = Annotated[str | None, Parameter(help="files, a folder or a glob to read instead of the contract's")]
-Transform = Annotated[str | None, Parameter(help="a file with the Spark SQL query that gives the rows")]
 SubmissionId = Annotated[str | None, Parameter(help="an id of your own: the same bytes as a new batch")]
 Engine = Annotated[str | None, Parameter(help="duckdb (the default)")]
 Form = Annotated[Output, Parameter(help="for people, for programs, for build servers")]
@@ -32,7 +31,8 @@ Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="no 
 
 def run(
     contract: ContractFile, /, *, source: Source = None, param: Params = (), env: Environment = None,
-    target: Target = None, transform: Transform = None, submission_id: SubmissionId = None,
+    target: Target = None, transform: Sql = None, dialect: Dialect = "spark",
+    submission_id: SubmissionId = None,
     supersede: Annotated[
         bool, Parameter(negative="", help="append a correction of a slice that was published before")
     ] = False,
@@ -40,18 +40,20 @@ def run(
 ) -> int:  # fmt: skip
     """Judge a batch, and publish it when every check is kept."""
     call = {
-        "source": source, "target": target, "transform": transform, "submission_id": submission_id, "supersede": supersede,
+        "source": source, "target": target, "transform": (transform, dialect), "submission_id": submission_id,
+        "supersede": supersede,
     }  # fmt: skip
     return _attempt("run", contract, call, param, env, engine, output, quiet)
 
 
 def check(
     contract: ContractFile, /, *, source: Source = None, param: Params = (), env: Environment = None,
-    target: Target = None, transform: Transform = None, submission_id: SubmissionId = None, engine: Engine = None,
+    target: Target = None, transform: Sql = None, dialect: Dialect = "spark",
+    submission_id: SubmissionId = None, engine: Engine = None,
     output: Form = "text", quiet: Quiet = False,
 ) -> int:  # fmt: skip
     """Judge a batch without publishing it."""
-    call = {"source": source, "target": target, "transform": transform, "submission_id": submission_id}
+    call = {"source": source, "target": target, "transform": (transform, dialect), "submission_id": submission_id}
     return _attempt("check", contract, call, param, env, engine, output, quiet)
 
 
@@ -65,7 +67,7 @@ def _attempt(
     try:
         contract = load_contract(file, env=env)
         call |= {
-            "transform": _read_sql(call["transform"]), "source": typed_place(call["source"]),
+            "transform": read_query(*call["transform"]), "source": typed_place(call["source"]),
             "target": typed_table(call["target"]), "parameters": parameters(params), "environment": env,
         }  # fmt: skip
         with open_gate(engine=engine, tell=(lambda _: None) if quiet else progress) as gate:
@@ -74,15 +76,6 @@ def _attempt(
         return tell_failure(error, output)
     print_result(result, output)
     return result.exit_code
-
-
-def _read_sql(file: str | None) -> str | None:
-    if file is None:
-        return None
-    try:
-        return Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise UsageError(f"--transform: the file {file!r} cannot be read as text") from None
 
 
 def print_result(result: GateResult, output: Output) -> None:

@@ -46,6 +46,11 @@ VERBS: tuple[Verb, ...] = (
         _EXIT_CODES,
     ),
     Verb(
+        "explain", "explain:explain", "What a run will do: its plan, lineage, rules, evidence and reads; no row is read.",
+        ("explain contracts/totals.yaml", "explain contracts/totals.yaml --sql totals.sql --dialect snowflake"),
+        "Exit codes: 0 no plan rule blocks; 1 one does.",
+    ),
+    Verb(
         "run", "run:run", "Judge a batch, and publish it when every check is kept.",
         (
             "run contracts/orders.yaml --param day=2026-11-30",

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from invaract_orchestration.contract.model import Source
-from invaract_orchestration.errors import InputUnreadable
 from invaract_orchestration.intake.listing import ListedFile
 
 ARCHIVE = "_archive"
 
 
-def consume_files(source: Source, files: Sequence[ListedFile], submission_id: str) -> str | None:
-    """Keep, archive or delete the files; a text for the audit, none when they are kept.
+def consume_files(source: Source, files: Sequence[ListedFile], submission_id: str) -> str:
+    """Keep, archive or delete the files; what to add to the message, empty when they are kept.
 
-    An archived file goes to `_archive/<submission>` beside it, a folder that is never input.
-
-    Raises:
-        InputUnreadable: a file could not be moved or deleted; the publication stands.
+    An archived file goes to `_archive/<submission>` beside it, a folder that is never input. A file that cannot be moved is said
+    so and is no error: the publication stands.
     """
     if source.after == "keep" or not files:
-        return None
+        return ""
+    done = {"archive": "archived", "delete": "deleted"}[source.after]
     try:
         for file in files:
             if source.after == "delete":
@@ -30,8 +28,5 @@ def consume_files(source: Source, files: Sequence[ListedFile], submission_id: st
                 folder.mkdir(parents=True, exist_ok=True)
                 file.path.rename(folder / file.path.name)
     except OSError as error:
-        raise InputUnreadable(
-            f"the published files could not be {source.after}d ({type(error).__name__})",
-            hint="the publication stands; move the files by hand",
-        ) from None
-    return f"{source.after}d {len(files)} consumed files"
+        return f"; not all of the consumed files could be {done} ({type(error).__name__}), the publication stands"
+    return f"; {done} {len(files)} consumed files"

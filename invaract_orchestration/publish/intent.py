@@ -123,6 +123,19 @@ class Published:
     commit: CommitRecord | None = None
 
 
+def refuse_other_content(found: Published | None, submission_id: str, intake_digest: str) -> None:
+    """An id names one content: the same id with another one is an error, never a silent no-op.
+
+    Raises:
+        GateError: the submission was published with another content.
+    """
+    if found is not None and found.commit is not None and found.commit.intake_digest != intake_digest:
+        raise GateError(
+            f"submission {submission_id} was published with another content", code="submission.other_content",
+            hint="give the new content a submission id of its own",
+        )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetCommit:
     """One commit of the target's history; `commit` is null when the gate did not make it."""
