@@ -179,8 +179,9 @@ def _is_kept(results: Sequence[CheckResult]) -> bool:
 
 
 def _severity_of(results: Sequence[CheckResult]) -> dg.AssetCheckSeverity:
-    """ERROR where the gate says that a result blocks; WARN for everything else that is not kept."""
-    return dg.AssetCheckSeverity.ERROR if any(r.is_blocking for r in results) else dg.AssetCheckSeverity.WARN
+    """WARN where a check is not kept and the gate says that this does not block."""
+    is_warning = not _is_kept(results) and not any(r.is_blocking for r in results)
+    return dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR
 
 
 def _describe(rule: DeclaredCheck, results: Sequence[CheckResult]) -> str:

@@ -9,6 +9,7 @@ from dagster_defs import (
     BlockedGate,
     blocked_gate_sensor,
     build_contract_checks,
+    contract_asset,
     gate_blocked_condition,
     quarantine_asset,
 )
@@ -27,15 +28,22 @@ def test_retry_policy_breach_is_tried_once(project: Project) -> None:
     assert retries(result) == 0
 
 
-def test_retry_policy_store_that_comes_back_publishes_once(project: Project) -> None:
-    blocked = project.root / "lake"
-    blocked.write_text("no folder yet")
-    asset = project.asset(retry_policy=dg.RetryPolicy(max_retries=3))
-    first = project.run(asset, "2013-01")
-    assert retries(first) == 3
-    blocked.unlink()
-    assert project.run(asset, "2013-01").success
+def test_retry_policy_store_that_comes_back_is_published_once(project: Project) -> None:
+    lake = project.root / "lake"
+    lake.write_text("a file where the store's folder has to be")
+    tries = []
+
+    @contract_asset(project.contract, partitions_def=months(), retry_policy=dg.RetryPolicy(max_retries=3))
+    def orders() -> None:
+        tries.append(1)
+        if len(tries) == 3:
+            lake.unlink()
+
+    result = project.run(orders, "2013-01")
+    assert result.success
+    assert retries(result) == 2
     assert project.ids() == [1, 2]
+    assert project.version() == 1
 
 
 def test_run_over_several_partitions_reports_each_under_its_own(project: Project) -> None:
