@@ -331,6 +331,19 @@ class Contract(Closed):
         copy = self.model_copy(update={"source": query})
         return copy.placed(self.base, self.environment, self.declared)
 
+    @classmethod
+    def from_pandera(cls, schema: Any, *, contract: str | None = None, version: str = "1.0.0") -> Contract:
+        """The contract that a pandera `DataFrameModel` or `DataFrameSchema` says; see `pandera_bridge`."""
+        from invaract_orchestration.contract.pandera_bridge import from_pandera
+
+        return from_pandera(schema, contract=contract, version=version)
+
+    def to_pandera(self, backend: Literal["pyspark", "polars", "pandas"]) -> Any:
+        """Fields and keys as a pandera schema of that backend; see `pandera_bridge`."""
+        from invaract_orchestration.contract.pandera_bridge import to_pandera
+
+        return to_pandera(self, backend)
+
     def all_keys(self) -> tuple[Key, ...]:
         """The keys, then those of `unique: true` and of a merge; each set of columns once, the strictest wins."""
         declared = [Key(columns=(f.name,), severity=f.severity) for f in self.fields if f.unique]

@@ -1,0 +1,205 @@
+"""A contract's fields as a pandera schema, and back, so that unit tests of a transformation check the same rules.
+
+What a schema of a frame cannot say (rules over rows and the whole, the plan, the publication) is not lost without a word: its
+ids stand in the schema's metadata. What a contract cannot say is refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from importlib import import_module
+from typing import Any, Literal
+
+from invaract_orchestration.contract.field_types import DATE, INTEGERS, TIMESTAMP, TIMESTAMP_NTZ, FieldType, parse_type
+from invaract_orchestration.contract.fields import FieldSpec, Key
+from invaract_orchestration.contract.literals import literal_value
+from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.contract.pandera_types import field_type_of, native_type
+from invaract_orchestration.errors import MissingExtra, UsageError
+
+Backend = Literal["pyspark", "polars", "pandas"]
+_OWN = "invaract"
+_ANCHORED = re.compile(r"\^\(\?:(.*)\)\\?[$Zz]\Z", re.DOTALL)
+
+
+def to_pandera(contract: Contract, backend: Backend) -> Any:
+    """The contract's fields and keys as a `DataFrameSchema` of that backend.
+
+    The schema's metadata holds the contract's name and version, and under `not_carried` the ids of what only the gate judges.
+
+    Raises:
+        MissingExtra: pandera or the backend is not installed.
+        UsageError: the backend is not known.
+    """
+    pandera = _module(backend)
+    columns = {spec.name: _column(pandera, spec, backend) for spec in contract.fields}
+    uniques = [list(key.columns) for key in contract.keys]
+    known: dict[str, Any] = {"unique": uniques[0]} if len(uniques) == 1 else {}
+    left = [rule.name for rule in contract.quality.row_rules] + [rule.name for rule in contract.quality.dataset_rules]
+    left += [rule.name or rule.type for rule in contract.rules] + [k.check_id for k in contract.keys if len(uniques) > 1]
+    own = {"contract": contract.contract, "version": contract.version, "not_carried": left}
+    own |= {"keys": [key.model_dump(mode="json", exclude_defaults=True) for key in contract.keys]}
+    return pandera.DataFrameSchema(
+        columns, strict=contract.schema_policy.extra_fields == "reject", name=contract.contract, metadata={_OWN: own}, **known
+    )
+
+
+def from_pandera(schema: Any, *, contract: str | None = None, version: str = "1.0.0") -> Contract:
+    """The contract that a pandera `DataFrameModel` or `DataFrameSchema` says. `contract` names it where the schema has no name.
+
+    Raises:
+        UsageError: the schema says what a contract cannot carry, such as a check of one's own; the message names it.
+    """
+    if hasattr(schema, "to_schema"):
+        schema = schema.to_schema()
+    own = (schema.metadata or {}).get(_OWN) or {}
+    name = contract or own.get("contract") or schema.name
+    if not name:
+        raise UsageError("the pandera schema has no name", hint="give one: Contract.from_pandera(schema, contract='orders')")
+    for what in ("checks", "parsers", "index"):
+        if getattr(schema, what, None):
+            raise UsageError(
+                f"the pandera schema has {what}, which a contract cannot carry",
+                hint="write a rule of quality.row_rules or quality.dataset_rules instead",
+            )
+    unique = schema.unique if isinstance(schema.unique, list) else [schema.unique] if schema.unique else []
+    declared = own.get("keys") or ([{"columns": unique}] if unique else [])
+    return Contract(
+        contract=name, version=own.get("version", version),
+        fields=tuple(_field(column_name, column) for column_name, column in schema.columns.items()),
+        keys=tuple(Key.model_validate(key) for key in declared),
+        schema_policy={"extra_fields": "reject" if schema.strict else "accept"},  # type: ignore[arg-type]  # read by the model
+    )  # fmt: skip
+
+
+def _module(backend: str) -> Any:
+    if backend not in ("pyspark", "polars", "pandas"):
+        raise UsageError(f"pandera backend {backend!r} is not known", hint="it is one of pandas, polars, pyspark")
+    try:
+        return import_module(f"pandera.{backend}")
+    except ImportError:
+        raise MissingExtra(f"pandera for {backend}", "pandera") from None
+
+
+# -- to pandera
+
+
+def _column(pandera: Any, spec: FieldSpec, backend: Backend) -> Any:
+    own = spec.model_dump(mode="json", exclude_defaults=True)
+    known = {"unique": spec.unique} if backend != "pyspark" else {}
+    return pandera.Column(
+        native_type(spec.type, backend, nullable=not spec.required), list(_checks(pandera, spec)), nullable=not spec.required,
+        required=not spec.may_be_absent, metadata={_OWN: own}, name=spec.name, **known,
+    )  # fmt: skip
+
+
+def _checks(pandera: Any, spec: FieldSpec) -> Iterator[Any]:
+    if spec.min is not None:
+        yield pandera.Check.greater_than_or_equal_to(_value(spec.min, spec.type))
+    if spec.max is not None:
+        yield pandera.Check.less_than_or_equal_to(_value(spec.max, spec.type))
+    if spec.allowed is not None:
+        yield pandera.Check.isin([_value(v, spec.type) for v in spec.allowed])
+    if spec.pattern is not None:
+        yield pandera.Check.str_matches(rf"^(?:{spec.pattern})$")
+    if spec.min_length is not None or spec.max_length is not None:
+        yield pandera.Check.str_length(spec.min_length, spec.max_length)
+    if spec.not_blank is not None:
+        yield pandera.Check.str_matches(r"(?s)^.*[^ ].*$" if spec.not_blank == "spaces" else r"(?s)^.*\S.*$")
+
+
+def _value(written: str, type_: FieldType) -> Any:
+    if type_ == DATE:
+        return date.fromisoformat(written)
+    value = literal_value(written, type_)
+    if type_ in (TIMESTAMP, TIMESTAMP_NTZ):
+        return datetime.fromisoformat(str(value))
+    return value
+
+
+# -- from pandera
+
+
+def _field(name: str, column: Any) -> FieldSpec:
+    own = (getattr(column, "metadata", None) or {}).get(_OWN)
+    if own is not None:
+        return FieldSpec.model_validate(own)
+    if column.dtype is None:
+        raise UsageError(f"pandera column {name!r} has no type", hint="give it one; a contract's field always has a type")
+    found: dict[str, Any] = {"name": name, "type": str(field_type_of(name, column.dtype)), "required": not column.nullable}
+    found |= {"unique": bool(getattr(column, "unique", False)), "may_be_absent": not column.required}
+    for what in ("parsers", "regex", "coerce"):
+        if getattr(column, what, None):
+            raise UsageError(f"pandera column {name!r} has {what}, which a contract cannot carry")
+    for check in column.checks:
+        found |= _carried(name, check, parse_type(found["type"]))
+    return FieldSpec.model_validate(found)
+
+
+def _carried(name: str, check: Any, type_: FieldType) -> dict[str, Any]:
+    statistics = check.statistics or {}
+    reader = _READERS.get(check.name or "")
+    if reader is None:
+        raise UsageError(
+            f"pandera column {name!r} has the check {check.name or 'of its own'!r}, which a contract cannot carry",
+            hint="write it as a rule of quality.row_rules",
+        )
+    return reader(name, statistics, type_)
+
+
+def _bounds(name: str, statistics: dict[str, Any], type_: FieldType) -> dict[str, Any]:
+    found = {}
+    for ours, theirs, step in (("min", "min_value", 1), ("max", "max_value", -1)):
+        value = statistics.get(theirs)
+        if value is None:
+            continue
+        if not statistics.get(f"include_{ours}", True):
+            if type_ not in INTEGERS:
+                raise UsageError(
+                    f"pandera column {name!r} has an exclusive bound; a contract's bounds are inclusive",
+                    hint="write it as a rule of quality.row_rules, such as `amount > 0`",
+                )
+            value += step
+        found[ours] = _written(value)
+    return found
+
+
+def _exclusive(name: str, statistics: dict[str, Any], type_: FieldType) -> dict[str, Any]:
+    return _bounds(name, statistics | {"include_min": False, "include_max": False}, type_)
+
+
+def _pattern(name: str, statistics: dict[str, Any], _: FieldType) -> dict[str, Any]:
+    pattern = statistics["pattern"]
+    text = pattern.pattern if isinstance(pattern, re.Pattern) else str(pattern)
+    whole = _ANCHORED.match(text)
+    if whole:
+        return {"pattern": whole.group(1)}
+    if text.startswith("^") and text.endswith("$") and not text.endswith("\\$") and "|" not in text:
+        return {"pattern": text[1:-1]}
+    raise UsageError(
+        f"pandera column {name!r} has a pattern without both ends; a contract's pattern matches the whole value",
+        hint="write ^...$, with .* where anything may follow",
+    )
+
+
+def _length(_: str, statistics: dict[str, Any], __: FieldType) -> dict[str, Any]:
+    exact = statistics.get("exact_value")
+    low, high = (exact, exact) if exact is not None else (statistics.get("min_value"), statistics.get("max_value"))
+    return {k: v for k, v in (("min_length", low), ("max_length", high)) if v is not None}
+
+
+_READERS: dict[str, Callable[[str, dict[str, Any], FieldType], dict[str, Any]]] = {
+    "greater_than_or_equal_to": _bounds, "less_than_or_equal_to": _bounds, "in_range": _bounds, "between": _bounds,
+    "greater_than": _exclusive, "less_than": _exclusive,
+    "isin": lambda _, s, __: {"allowed": [_written(v) for v in s["allowed_values"]]},
+    "equal_to": lambda _, s, __: {"allowed": [_written(s["value"])]},
+    "str_matches": _pattern, "str_length": _length,
+}  # fmt: skip
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.isoformat() if isinstance(value, date) else str(value)
