@@ -39,7 +39,7 @@ def to_pandera(contract: Contract, backend: Backend) -> Any:
     known: dict[str, Any] = {"unique": uniques[0]} if len(uniques) == 1 else {}
     left = [rule.name for rule in contract.quality.row_rules] + [rule.name for rule in contract.quality.dataset_rules]
     left += [rule.name or rule.type for rule in contract.rules] + [k.check_id for k in contract.keys if len(uniques) > 1]
-    own = {"contract": contract.contract, "version": contract.version, "not_carried": left}
+    own: dict[str, Any] = {"contract": contract.contract, "version": contract.version, "not_carried": left}
     own |= {"keys": [key.model_dump(mode="json", exclude_defaults=True) for key in contract.keys]}
     return pandera.DataFrameSchema(
         columns, strict=contract.schema_policy.extra_fields == "reject", name=contract.contract, metadata={_OWN: own}, **known
