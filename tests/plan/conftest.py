@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.plan.cases import Case, CaseFile, load_cases
+from tests.plan.outcome_table import write_table
 
 OWN_CASES = (Path(__file__).parent / "plan_cases.yaml", Path(__file__).parent / "more_cases.yaml")
 
@@ -38,3 +39,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def plan_cases(pytestconfig: pytest.Config) -> CaseFile:
     return case_file(pytestconfig)
+
+
+OUTCOMES: dict[tuple[str, str], str] = {}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call" and "test_rule_case_of_the_file" in report.nodeid:
+        module, _, rest = report.nodeid.partition("::")
+        front_end = {"connect": "spark_connect", "spark": "spark"}.get(Path(module).stem.rpartition("_")[2], "sql")
+        OUTCOMES[front_end, rest.partition("[")[2].rstrip("]")] = "passed" if report.passed else "failed"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if os.environ.get("INVARACT_WRITE_PLAN_TABLE"):
+        cases = case_file(session.config).of("rule")
+        write_table(Path(session.config.rootpath) / "docs" / "plan-rules.md", cases, OUTCOMES)

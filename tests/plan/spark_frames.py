@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,3 +32,24 @@ class SparkFrames:
         names = {**self.tables, "F": self._functions}
         exec(case.dataframe or "", names)
         return names["df"]
+
+
+@contextmanager
+def classic_frames(cases: CaseFile, folder: Path) -> Iterator[SparkFrames]:
+    """The frames on a classic session without Delta, with a checkpoint directory."""
+    from pyspark.sql import SparkSession
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
+
+    builder = SparkSession.builder.master("local[2]").appName("plan cases")
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+    }.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setCheckpointDir(str(folder / "checkpoints"))
+    yield SparkFrames(session, F, cases, folder)
+    session.stop()

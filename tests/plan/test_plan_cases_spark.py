@@ -18,27 +18,12 @@ FRONT_END = "spark"
 
 @pytest.fixture(scope="module")
 def frames(plan_cases: CaseFile, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    pyspark = pytest.importorskip("pyspark")
-    from pyspark.sql import SparkSession
-    from pyspark.sql import functions as F  # noqa: N812  # its usual name
+    pytest.importorskip("pyspark")
+    from tests.plan.spark_frames import classic_frames
 
-    from tests.plan.spark_frames import SparkFrames
-
-    del pyspark
     folder: Path = tmp_path_factory.mktemp("spark")
-    builder = SparkSession.builder.master("local[2]").appName("plan cases")
-    for name, value in {
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-    }.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setCheckpointDir(str(folder / "checkpoints"))
-    yield SparkFrames(session, F, plan_cases, folder)
-    session.stop()
+    with classic_frames(plan_cases, folder) as made:
+        yield made
 
 
 def translated(case: Case, frames: Any) -> Translation:

@@ -1,0 +1,35 @@
+"""The plan of a frame of Spark Connect: the client's own plan, resolved as far as the server tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Translation
+from invaract_orchestration.candidate.plan.expressions import passed
+from invaract_orchestration.candidate.plan.nodes import Project, UnknownPlan
+from invaract_orchestration.candidate.plan.sql.parse import on_deep_stack
+from invaract_orchestration.candidate.plan.sql.scope import Session
+from invaract_orchestration.engines.spark.connect_nodes import ConnectNodes
+from invaract_orchestration.engines.spark.connect_tables import ConnectTables
+
+
+def translate_connect(frame: Any) -> Translation:
+    """The plan of a DataFrame of a Connect session. Never raises: what cannot be read is an opaque leaf.
+
+    The server is asked for the columns of tables and files, never to run or analyse the whole plan.
+    """
+    try:
+        return on_deep_stack(lambda: _translated(frame))
+    except Exception as error:  # noqa: BLE001 - a gate must end in a verdict, here "unverifiable"
+        lost = Diagnostic(code="plan.translator_failed", message=f"the plan cannot be read: {type(error).__name__}")
+        return Translation(plan=UnknownPlan(description="a frame", source_type="spark_connect"), diagnostics=(lost,))
+
+
+def _translated(frame: Any) -> Translation:
+    spark = frame.sparkSession
+    session = Session("spark", {}, frozenset(), source=ConnectTables(spark).source)
+    made = ConnectNodes(session, spark).frame(frame._plan)
+    plan = made.plan
+    if made.columns != plan.output:
+        plan = Project(child=plan, items=tuple(passed(a) for a in made.columns))
+    return Translation(plan=plan, diagnostics=tuple(dict.fromkeys(session.diagnostics)))
