@@ -22,6 +22,16 @@ class _Node:
     def _put_out(self, output: tuple[Attribute, ...]) -> None:
         object.__setattr__(self, "output", output)
 
+    @property
+    def children(self) -> tuple[Plan, ...]:
+        """The inputs, in order."""
+        return ()
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The node's own expressions."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Read(_Node):
@@ -36,16 +46,6 @@ class Read(_Node):
     def __post_init__(self) -> None:
         self._put_out(self.columns)
 
-    @property
-    def children(self) -> tuple[Plan, ...]:
-        """None: a leaf."""
-        return ()
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """None."""
-        return ()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Unary(_Node):
@@ -58,11 +58,6 @@ class _Unary(_Node):
     def children(self) -> tuple[Plan, ...]:
         """The one input."""
         return (self.child,)
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """None of its own."""
-        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -169,11 +164,6 @@ class Union(_Node):
         """The branches."""
         return self.branches
 
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """None."""
-        return ()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SetOperation(_Node):
@@ -193,11 +183,6 @@ class SetOperation(_Node):
     def children(self) -> tuple[Plan, ...]:
         """Left, then right."""
         return (self.left, self.right)
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """None."""
-        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -290,11 +275,6 @@ class UnknownPlan(_Node):
     def children(self) -> tuple[Plan, ...]:
         """The inputs, translated."""
         return self.inputs
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """None that could be read."""
-        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

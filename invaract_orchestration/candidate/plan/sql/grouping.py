@@ -19,8 +19,9 @@ from invaract_orchestration.candidate.plan.expressions import (
 )
 from invaract_orchestration.candidate.plan.nodes import Aggregate, Plan
 from invaract_orchestration.candidate.plan.render import render_expression
-from invaract_orchestration.candidate.plan.sql.expressions import Reader, expression_type
+from invaract_orchestration.candidate.plan.sql.expressions import Reader
 from invaract_orchestration.candidate.plan.sql.scope import Session, line_of
+from invaract_orchestration.candidate.plan.sql.values import expression_type
 from invaract_orchestration.candidate.plan.traverse import replaced, signature, walk
 
 _MOST_CUBED = 10

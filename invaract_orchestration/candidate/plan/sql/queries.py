@@ -16,11 +16,12 @@ from invaract_orchestration.candidate.plan.nodes import (
     Sort,
     UnknownPlan,
 )
-from invaract_orchestration.candidate.plan.sql.expressions import Reader, expression_type
+from invaract_orchestration.candidate.plan.sql.expressions import Reader
 from invaract_orchestration.candidate.plan.sql.relations import Binding, Relations
 from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
 from invaract_orchestration.candidate.plan.sql.selects import Selects
 from invaract_orchestration.candidate.plan.sql.set_operations import SetOperations, SetWord
+from invaract_orchestration.candidate.plan.sql.values import expression_type
 from invaract_orchestration.candidate.plan.type_widening import common_type
 from invaract_orchestration.contract.field_types import FieldType
 

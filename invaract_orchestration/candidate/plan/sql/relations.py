@@ -27,15 +27,11 @@ from invaract_orchestration.candidate.plan.nodes import (
     Sample,
     UnknownPlan,
 )
-from invaract_orchestration.candidate.plan.sql.expressions import (
-    QueryReader,
-    Reader,
-    default_generated_names,
-    expression_type,
-)
+from invaract_orchestration.candidate.plan.sql.expressions import QueryReader, Reader
 from invaract_orchestration.candidate.plan.sql.parse import COMMA
 from invaract_orchestration.candidate.plan.sql.pivots import pivoted
 from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
+from invaract_orchestration.candidate.plan.sql.values import default_generated_names, expression_type
 
 
 @dataclass(slots=True)

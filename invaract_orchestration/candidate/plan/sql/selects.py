@@ -15,10 +15,11 @@ from invaract_orchestration.candidate.plan.expressions import (
     reference,
 )
 from invaract_orchestration.candidate.plan.nodes import Distinct, Filter, Generate, Plan, Project, Window
-from invaract_orchestration.candidate.plan.sql.expressions import QueryReader, Reader, WindowCall, expression_type
+from invaract_orchestration.candidate.plan.sql.expressions import QueryReader, Reader, WindowCall
 from invaract_orchestration.candidate.plan.sql.grouping import GroupedOutput, Keys, has_aggregate
 from invaract_orchestration.candidate.plan.sql.relations import Relations
 from invaract_orchestration.candidate.plan.sql.scope import Scope, Session, line_of, stepped_into
+from invaract_orchestration.candidate.plan.sql.values import expression_type
 from invaract_orchestration.candidate.plan.traverse import rebuilt, walk
 from invaract_orchestration.contract.field_types import Struct
 
