@@ -77,7 +77,8 @@ def run_standalone(home: Path, environment: Mapping[str, str]) -> Iterator[Stand
         )  # fmt: skip
         try:
             with httpx.Client(base_url=url, timeout=30) as client:
-                wait_for(lambda: _is_healthy(client), 400, f"Airflow to start: {home / 'standalone.log'}")
+                wait_for(lambda: process.poll() is not None or _is_healthy(client), 400, f"Airflow to start: {home / 'standalone.log'}")
+                assert process.poll() is None, (home / "standalone.log").read_text()[-3000:]
                 _log_in(client)
                 yield Standalone(home=home, url=url, client=client)
         finally:

@@ -32,7 +32,8 @@ def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[St
     }
     if request.param == "postgresql":
         url = request.getfixturevalue("postgres_url")
-        environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = url.replace("postgresql://", "postgresql+psycopg://")
+        for name in ("SQL_ALCHEMY_CONN", "SQL_ALCHEMY_CONN_ASYNC"):
+            environment[f"AIRFLOW__DATABASE__{name}"] = url.replace("postgresql://", "postgresql+psycopg://")
     with run_standalone(home, environment) as airflow:
         yield airflow, Setup(contract=tmp_path / "batch.yaml", lake=lake)
 
