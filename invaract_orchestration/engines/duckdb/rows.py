@@ -20,7 +20,10 @@ from invaract_orchestration.engines.duckdb.text_forms import read_text
 from invaract_orchestration.engines.duckdb.types import duckdb_type
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
-_MAX_LINE = 64 * 1024 * 1024
+_MAX_LINE = 16 * 1024 * 1024
+_BUFFER = 2 * _MAX_LINE
+"""Bytes; left to itself the reader takes sixteen times the longest line for each of its buffers."""
+_MAX_OBJECT = 64 * 1024 * 1024
 FRAME = "invaract_frame"
 FOLDERS = "invaract_folders"
 REJECTS = "invaract_rejects"
@@ -113,7 +116,7 @@ def read_csv(paths: Sequence[str], width: int, options: SourceOptions, bad: BadL
         f"{q.paths(paths)}, auto_detect=false, header=true, delim={q.text(options.delimiter)}, "
         f"quote={q.text(options.quote)}, escape={q.text(options.escape)}, columns={names}, encoding='{encoding}', "
         f"nullstr={q.texts(options.null_values or ('',))}, allow_quoted_nulls=false, strict_mode=true, "
-        f"null_padding=false, {_BAD_LINES[bad]}, filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}"
+        f"null_padding=false, {_BAD_LINES[bad]}, filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}, buffer_size={_BUFFER}"
     )
     return ", ".join(f"c{i}" for i in range(width)), f"read_csv({arguments})"
 
@@ -166,12 +169,12 @@ def json_lines(batch: Batch, bad: BadLines = "refuse", is_numbered: bool = False
     if batch.source.options.shape == "array":
         return (
             f"SELECT CAST(json AS VARCHAR) AS line, filename AS f{number} FROM read_json_objects({paths}, format='array', "
-            f"filename=true, hive_partitioning=false, maximum_object_size={_MAX_LINE})"
+            f"filename=true, hive_partitioning=false, maximum_object_size={_MAX_OBJECT})"
         )
     return (
         f"SELECT * FROM (SELECT line, f{number} FROM read_csv({paths}, auto_detect=false, header=false, delim='\\x00', quote='', "
         f"escape='', columns={{'line': 'VARCHAR'}}, nullstr='', {_BAD_LINES[bad]}, filename='f', hive_partitioning=false, "
-        f"max_line_size={_MAX_LINE})) "
+        f"max_line_size={_MAX_LINE}, buffer_size={_BUFFER})) "
         "WHERE trim(line, ' \t\r') <> ''"
     )
 
