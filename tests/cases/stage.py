@@ -17,7 +17,6 @@ import pyarrow as pa
 import sqlglot
 from deltalake import DeltaTable, QueryBuilder, write_deltalake
 from deltalake.schema import Field, Schema
-
 from sqlglot import exp
 
 from invaract_orchestration.audit.result import GateResult

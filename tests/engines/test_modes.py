@@ -186,11 +186,6 @@ def test_new_optional_column_is_added_where_that_is_agreed(lake: Lake) -> None:
     assert [row["z"] for row in lake.rows()] == [None, None, None, "q"]
 
 
-def test_mode_that_is_not_built_publishes_nothing(lake: Lake) -> None:
-    result = published(lake, "id,p\n9,a\n", "mode: scd2, keys: [id]", seed=None)
-    assert (result.state, lake.rows()) == ("failed", [])
-
-
 @pytest.mark.parametrize("type_", ["boolean", "string", "decimal(5,2)", "date", "timestamp", "double", "bigint", "binary"])
 def test_published_statistics_leave_the_table_readable(lake: Lake, type_: str) -> None:
     value = {

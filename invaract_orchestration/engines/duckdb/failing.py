@@ -145,8 +145,9 @@ class FailingWriter:
             f"x.undecided, x.nulls FROM {_TABLE} x ASOF LEFT JOIN "
             "(SELECT f, m - j AS g, max(j) AS j FROM invaract_malformed GROUP BY 1, 2) r ON x.f = r.f AND x.n > r.g"
         )
+        text = _original("line", self.request.batch)
         (added,) = self.connection.execute(
-            f"INSERT INTO {_TABLE} SELECT f, m, json_object('line', {_original('line', self.request.batch)}), [{q.text(MALFORMED)}], [], [] "
+            f"INSERT INTO {_TABLE} SELECT f, m, json_object('line', {text}), [{q.text(MALFORMED)}], [], [] "
             "FROM invaract_malformed"
         ).fetchall()
         return int(added[0])

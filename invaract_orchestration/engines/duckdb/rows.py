@@ -116,7 +116,8 @@ def read_csv(paths: Sequence[str], width: int, options: SourceOptions, bad: BadL
         f"{q.paths(paths)}, auto_detect=false, header=true, delim={q.text(options.delimiter)}, "
         f"quote={q.text(options.quote)}, escape={q.text(options.escape)}, columns={names}, encoding='{encoding}', "
         f"nullstr={q.texts(options.null_values or ('',))}, allow_quoted_nulls=false, strict_mode=true, "
-        f"null_padding=false, {_BAD_LINES[bad]}, filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}, buffer_size={_BUFFER}"
+        f"null_padding=false, {_BAD_LINES[bad]}, filename='f', hive_partitioning=false, max_line_size={_MAX_LINE}, "
+        f"buffer_size={_BUFFER}"
     )
     return ", ".join(f"c{i}" for i in range(width)), f"read_csv({arguments})"
 
