@@ -26,7 +26,7 @@ def _entry(view: AttemptView) -> QuarantineEntry:
     aside = (counts.quarantined or 0) if counts else 0
     return QuarantineEntry(
         run=summary_of(view),
-        kind="quarantined" if aside else "rejected",
+        kind="quarantined" if aside and view.state != "rejected" else "rejected",  # too many of them reject the batch
         rows=aside or ((counts.failing or 0) if counts else 0),
         reasons=_reasons(view.verdict.results if view.verdict else ()),
     )

@@ -1,0 +1,232 @@
+"""A real browser looks at every page: light, dark and on a phone. It also takes the pictures of docs/audit-ui.md."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
+
+from invaract_orchestration.stores import SqlAuditStore
+from invaract_orchestration.ui.app import create_app
+from tests.ui.conftest import Serve, Told
+from tests.ui.story import NOW
+from tests.ui.test_hostile_names import PATHS as HOSTILE_PATHS
+from tests.ui.test_hostile_names import record_hostile
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or ""
+FLAGS = [
+    "--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+DOCS = Path(__file__).parents[2] / "docs" / "pictures"
+
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM, reason="needs chromium"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+WIDTHS = {"desk": 1280, "phone": 390}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def address(told: Told, serve: Serve) -> Iterator[str]:
+    with serve(create_app(told.store, clock=lambda: NOW)) as url:
+        yield url
+
+
+class Tab:
+    """A page of the browser that notes whatever it complains of."""
+
+    def __init__(self, browser: Any, *, width: str = "desk", scheme: str = "light") -> None:
+        self.context = browser.new_context(viewport={"width": WIDTHS[width], "height": 800}, color_scheme=scheme)
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.page.on("console", lambda said: self.complaints.append(said.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.complaints.append(request.url))
+        self.page.on("dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss()))
+
+    def __enter__(self) -> Tab:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+
+def pages_of(told: Told) -> dict[str, str]:
+    return {
+        "overview": "/", "runs": "/runs", "run": f"/runs/{told.ids['rejected']}", "query": f"/runs/{told.ids['query']}",
+        "contract": "/contracts/orders", "quarantine": "/quarantine", "status": "/status", "missing": "/contracts/none",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", ["desk", "phone"])
+def test_every_page_fits_is_readable_and_complains_of_nothing(
+    browser: Any, told: Told, address: str, width: str, scheme: str
+) -> None:
+    with Tab(browser, width=width, scheme=scheme) as tab:
+        for name, path in pages_of(told).items():
+            tab.page.goto(address + path)
+            assert tab.page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width], name
+            poor = tab.page.evaluate(POOR_CONTRAST)
+            assert poor == [], name
+            assert tab.page.evaluate(NAMELESS) == [], name
+        assert [said for said in tab.complaints if "404" not in said] == []
+
+
+POOR_CONTRAST = """() => {
+  const paint = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const rgba = (color) => {
+    paint.clearRect(0, 0, 1, 1); paint.fillStyle = color; paint.fillRect(0, 0, 1, 1);
+    return [...paint.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (c) => {
+    const [r, g, b] = c.slice(0, 3).map(v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const behind = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const found = rgba(getComputedStyle(at).backgroundColor);
+      if (found[3] === 255) return found;
+    }
+    return [255, 255, 255, 255];
+  };
+  const poor = [];
+  for (const element of document.querySelectorAll("main *, header *, footer *")) {
+    const hasText = [...element.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    if (!hasText || element.closest("svg, [aria-hidden=true], .hidden, option") || !element.getClientRects().length) continue;
+    const [a, b] = [light(rgba(getComputedStyle(element).color)), light(behind(element))].sort((x, y) => y - x);
+    if ((a + .05) / (b + .05) < 4.5) poor.push(element.tagName + "." + element.className + ": " + element.textContent.trim().slice(0, 40));
+  }
+  return poor;
+}"""
+
+NAMELESS = """() => [...document.querySelectorAll("a, button, input, select, svg[role=img]")].filter(e =>
+  !e.closest("[hidden]") && !(e.textContent.trim() || e.getAttribute("aria-label") || (e.labels && e.labels.length))
+).map(e => e.outerHTML.slice(0, 80))"""
+
+
+def test_filters_narrow_the_list_and_stay_in_the_address(browser: Any, address: str) -> None:
+    with Tab(browser) as tab:
+        tab.page.goto(f"{address}/runs")
+        tab.page.get_by_label("Contract").select_option("orders")
+        tab.page.get_by_label("State").select_option("Rejected")
+        tab.page.get_by_label("From", exact=True).fill("2026-03-20")
+        tab.page.get_by_role("button", name="Filter").click()
+        tab.page.wait_for_url("**/runs?*state=rejected*")
+        assert tab.page.locator("tbody tr").count() == 4
+        assert tab.page.get_by_label("Contract").input_value() == "orders"
+        assert "from=2026-03-20" in tab.page.url
+        tab.page.reload()
+        assert tab.page.locator("tbody tr").count() == 4
+        tab.page.get_by_role("link", name="Clear").click()
+        tab.page.wait_for_url("**/runs")
+        assert tab.page.locator("tbody tr").count() == 50
+        tab.page.get_by_role("link", name="Older →").click()
+        tab.page.wait_for_url("**before=*")
+        assert tab.page.locator("tbody tr").count() == 50
+        assert tab.complaints == []
+
+
+def test_run_opens_from_the_overview_and_by_its_address(browser: Any, told: Told, address: str) -> None:
+    with Tab(browser) as tab:
+        tab.page.goto(address)
+        tab.page.get_by_role("link", name="Rejected", exact=True).click()
+        tab.page.wait_for_url("**/runs/*")
+        assert tab.page.url == f"{address}/runs/{told.ids['rejected']}"
+        assert tab.page.locator("h1").inner_text() == "orders 1.1.0"
+        tab.page.goto(f"{address}/runs/{told.ids['query']}")
+        assert tab.page.get_by_role("region", name="Picture of the lineage").locator("svg").count() == 1
+
+
+def test_keyboard_reaches_the_content_first(browser: Any, address: str) -> None:
+    with Tab(browser) as tab:
+        tab.page.goto(f"{address}/runs")
+        tab.page.keyboard.press("Tab")
+        assert tab.page.evaluate("document.activeElement.textContent") == "Skip to the content"
+        tab.page.keyboard.press("Enter")
+        assert tab.page.evaluate("document.activeElement.id") == "main"
+
+
+def test_theme_is_chosen_and_kept(browser: Any, address: str) -> None:
+    with Tab(browser) as tab:
+        tab.page.goto(address)
+        white = tab.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        for _ in ("light", "dark"):
+            tab.page.locator("button.theme").click()
+        dark = tab.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        tab.page.goto(f"{address}/status")
+        assert tab.page.evaluate("getComputedStyle(document.body).backgroundColor") == dark != white
+        assert tab.page.locator("button.theme").inner_text() == "Theme: dark"
+
+
+def test_frame_follows_the_theme_of_the_page_around_it(browser: Any, told: Told, serve: Serve) -> None:
+    host = FastAPI()
+    host.mount("/invaract", create_app(told.store, clock=lambda: NOW, frame_ancestors="'self'"))
+    run = told.ids["rejected"]
+    frame = f'<iframe src="/invaract/runs/{run}" sandbox="allow-scripts allow-same-origin allow-forms allow-downloads"></iframe>'
+    host.add_api_route("/airflow/plugin/invaract", lambda: HTMLResponse(frame))
+    with serve(host) as url, Tab(browser) as tab:
+        tab.page.goto(f"{url}/airflow/plugin/invaract")
+        inside = tab.page.frame_locator("iframe")
+        assert inside.locator("html").get_attribute("class") == "framed"
+        assert inside.locator(".brand").is_hidden()
+        tab.page.evaluate("localStorage.setItem('theme', 'dark')")
+        inside.locator("html.dark").wait_for()
+        inside.get_by_role("link", name="Open the DAG run").click()
+        assert tab.page.url == f"{url}/airflow/dags/load_sales/runs/scheduled__2026-03-31"
+        of_the_frame_itself = ("both allow-scripts and allow-same-origin", "404")  # the page around has no icon
+        assert [said for said in tab.complaints if not any(words in said for words in of_the_frame_itself)] == []
+
+
+def test_page_of_another_origin_cannot_frame_it(browser: Any, address: str, serve: Serve) -> None:
+    other = FastAPI()
+    other.add_api_route("/", lambda: HTMLResponse(f'<iframe src="{address}/runs"></iframe>'))
+    with serve(other) as url, Tab(browser) as tab:
+        tab.page.goto(url)
+        assert any("frame-ancestors" in said for said in tab.complaints)
+
+
+def test_hostile_names_run_nothing(browser: Any, empty_store: SqlAuditStore, serve: Serve) -> None:
+    record_hostile(empty_store)
+    with serve(create_app(empty_store, clock=lambda: NOW)) as url, Tab(browser) as tab:
+        for path in HOSTILE_PATHS:
+            tab.page.goto(url + path)
+            assert tab.page.locator("main img, main script").count() == 0
+            assert tab.page.locator("h1").count() == 1
+        assert tab.complaints == []
+
+
+PICTURES = (
+    ("overview", "desk", "light", 830), ("run", "desk", "light", 980), ("query", "desk", "dark", 640),
+    ("contract", "desk", "light", 980), ("runs", "phone", "dark", 844), ("status", "desk", "light", 420),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "width", "scheme", "height"), PICTURES)
+def test_picture_is_small_enough_for_the_docs(
+    browser: Any, told: Told, address: str, name: str, width: str, scheme: str, height: int, tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    file = (DOCS if request.config.getoption("--pictures", default=False) else tmp_path) / f"audit-{name}.png"
+    file.parent.mkdir(exist_ok=True)
+    with Tab(browser, width=width, scheme=scheme) as tab:
+        tab.page.set_viewport_size({"width": 1100 if width == "desk" else WIDTHS[width], "height": height})
+        tab.page.goto(address + pages_of(told)[name] + ("#plan" if name == "query" else ""))
+        tab.page.screenshot(path=file)
+    assert 5_000 < file.stat().st_size < 150_000
