@@ -40,7 +40,7 @@ def to_pandera(contract: Contract, backend: Backend) -> Any:
     left = [rule.name for rule in contract.quality.row_rules] + [rule.name for rule in contract.quality.dataset_rules]
     left += [rule.name or rule.type for rule in contract.rules] + [k.check_id for k in contract.keys if len(uniques) > 1]
     own: dict[str, Any] = {"contract": contract.contract, "version": contract.version, "not_carried": left}
-    own |= {"keys": [key.model_dump(mode="json", exclude_defaults=True) for key in contract.keys]}
+    own["keys"] = [key.model_dump(mode="json", exclude_defaults=True) for key in contract.keys]
     return pandera.DataFrameSchema(
         columns, strict=contract.schema_policy.extra_fields == "reject", name=contract.contract, metadata={_OWN: own}, **known
     )
