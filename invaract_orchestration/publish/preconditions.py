@@ -8,6 +8,9 @@ from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.contract.model import Contract, FieldSpec
 
 TARGET_SCHEMA = "publish.target_schema"
+VALID_FROM, VALID_TO, CURRENT = "valid_from", "valid_to", "is_current"
+VERSION_COLUMNS = (VALID_FROM, VALID_TO, CURRENT)
+"""What mode scd2 adds to every row: since when and until when it holds (null: still), and whether it does now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +25,18 @@ def target_problems(contract: Contract, target: TargetState) -> tuple[TargetProb
     """Every reason, in the order of the contract's fields and then of the target's own columns."""
     if contract.publish is None:
         return ()
-    if contract.publish.mode == "scd2":
-        return (TargetProblem(sentence="mode scd2 is not built yet", hint="use merge, which keeps the latest row of a key"),)
+    names = {f.name.lower() for f in contract.fields}
+    is_versioned = contract.publish.mode == "scd2"
+    clashes = [n for n in VERSION_COLUMNS if is_versioned and n in names]
+    if clashes:
+        hint = "mode scd2 fills these columns itself; rename the contract's fields"
+        return tuple(TargetProblem(sentence=f"field {n!r} has the name of a version's column", hint=hint) for n in clashes)
     if not target.exists:
         return ()
+    lacks = [n for n in VERSION_COLUMNS if is_versioned and target.column(n) is None]
+    if lacks:
+        hint = f"a table of versions has {VALID_FROM} and {VALID_TO} (timestamp) and {CURRENT} (boolean)"
+        return tuple(TargetProblem(sentence=f"the target has no column {n!r}", hint=hint) for n in lacks)
     found = [p for f in contract.fields if (p := _field_problem(contract, target, f)) is not None]
     known = {f.name.lower() for f in contract.fields}
     for column in target.columns:

@@ -30,6 +30,7 @@ MODES: dict[str, str] = {
     "replace_partitions": "{target: lake.orders, mode: replace_partitions, partition_by: [day]}",
     "replace_where": "{target: lake.orders, mode: replace_where, where: \"day = DATE'2026-01-02'\"}",
     "merge": "{target: lake.orders, mode: merge, keys: [id]}",
+    "scd2": "{target: lake.orders, mode: scd2, keys: [id]}",
 }
 FIRST = ((1, "2026-01-01", 10), (2, "2026-01-02", 20))
 SECOND = ((2, "2026-01-02", 21), (3, "2026-01-02", 30))
@@ -40,6 +41,7 @@ AFTER_BOTH: dict[str, tuple[tuple[int, int], ...]] = {
     "replace_partitions": ((1, 10), (2, 21), (3, 30)),
     "replace_where": ((1, 10), (2, 21), (3, 30)),
     "merge": ((1, 10), (2, 21), (3, 30)),
+    "scd2": ((1, 10), (2, 20), (2, 21), (3, 30)),
 }
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -244,3 +245,47 @@ def test_candidate_is_never_published_without_its_own_passing_verdict(tmp_path: 
 
     with pytest.raises(GateError, match="no passing verdict"):
         intend(decide((), None), load_contract(Lake.make(tmp_path / "lake", "append").root / "orders.yaml"), None, None, None)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of two megabytes; where none can be mounted the test is left out, with the reason."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_full_disk_publishes_nothing_and_says_so(tmp_path: Path, small_disk: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    text = (lake.root / "orders.yaml").read_text()
+    (lake.root / "orders.yaml").write_text(text.replace("target: lake.orders", f"target: {small_disk}/orders"))
+    run(lake, "first")
+    before = DeltaTable(str(small_disk / "orders")).version()
+    (small_disk / "filler").write_bytes(b"x" * (2 * 1024 * 1024 - 100 * 1024))
+    lake.land("second", tuple((i, "2026-01-02", i * 7919 % 65521) for i in range(100_000)))
+    result = run(lake, "second")
+    assert (result.state, result.exit_code) == ("failed", 3), result.message
+    assert "disk is full" in result.message or "cannot be written" in result.message, result.message
+    assert DeltaTable(str(small_disk / "orders")).version() == before
+    (small_disk / "filler").unlink()
+
+
+def test_read_only_folder_publishes_nothing_and_says_so(tmp_path: Path, small_disk: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    text = (lake.root / "orders.yaml").read_text()
+    (lake.root / "orders.yaml").write_text(text.replace("target: lake.orders", f"target: {small_disk}/orders"))
+    run(lake, "first")
+    before = DeltaTable(str(small_disk / "orders")).version()
+    if subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], capture_output=True, check=False).returncode:
+        pytest.skip("the file system cannot be made read-only here")
+    result = run(lake, "second")
+    subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+    assert (result.state, result.exit_code) == ("failed", 3), result.message
+    assert DeltaTable(str(small_disk / "orders")).version() == before
+    assert run(lake, "second").state == "published"

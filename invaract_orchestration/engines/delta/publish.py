@@ -38,6 +38,7 @@ from invaract_orchestration.contract.field_types import (
     FieldType,
 )  # fmt: skip
 from invaract_orchestration.engines.delta.inspect import find_publication
+from invaract_orchestration.engines.delta.scd2 import merge_versions
 from invaract_orchestration.engines.delta.schema_changes import prepare_table
 from invaract_orchestration.engines.delta.spark_text import delta_predicate
 from invaract_orchestration.errors import (
@@ -70,7 +71,7 @@ def publish_candidate(intent: PublishIntent) -> Published:
 
 def rewrite_reason(intent: PublishIntent, table: DeltaTable) -> str | None:
     """Why the candidate's files cannot become the table's own, none when they can."""
-    if intent.publish.mode in ("merge", "replace_where"):
+    if intent.publish.mode in ("merge", "replace_where", "scd2"):
         return f"mode {intent.publish.mode}"
     if intent.target.rewrite_reasons:
         return "; ".join(intent.target.rewrite_reasons)
@@ -236,7 +237,7 @@ def _bound(text: str | None) -> int | None:
 
 
 def _rewriting(intent: PublishIntent) -> Callable[[PublishIntent, DeltaTable, CommitProperties], dict[str, int | None]]:
-    return {"merge": _merge, "replace_where": _replace_where, "replace_partitions": _replace_partitions}.get(
+    return {"merge": _merge, "scd2": merge_versions, "replace_where": _replace_where, "replace_partitions": _replace_partitions}.get(
         intent.publish.mode, _write
     )
 

@@ -16,7 +16,11 @@ import duckdb
 from invaract_orchestration.errors import EngineFailure, InputUnreadable, InvaractError
 
 BREACH = "invaract: a value is not in its declared form"
-_KNOWN = (
+_KNOWN = (  # what the machine says comes before what a file may be
+    ("no space left", "the disk is full", "free some space, then submit the batch again; nothing was published"),
+    ("out of memory", "the engine ran out of memory", "raise INVARACT_MEMORY_LIMIT or give more disk to spill to"),
+    ("permission denied", "a place cannot be written or read", "check the permissions of source and candidate location"),
+    ("read-only file system", "a place cannot be written", "check the candidate's location"),
     ("unexpected end of gzip", "a compressed file is cut off or damaged", "ask for the file again and submit it anew"),
     ("gzip", "a compressed file is damaged", "ask for the file again and submit it anew"),
     ("snappy", "a Parquet file is damaged", None),
@@ -27,10 +31,6 @@ _KNOWN = (
     ("no files found", "a file has vanished since it was listed", "submit the batch again"),
     ("thrift", "a Parquet file is damaged", None),
     ("is not utf-16 encoded", "a file is not utf-16 text, or is cut off", "check source.options.encoding"),
-    ("no space left", "the disk is full", "free some space, then submit the batch again; nothing was published"),
-    ("out of memory", "the engine ran out of memory", "raise INVARACT_MEMORY_LIMIT or give more disk to spill to"),
-    ("permission denied", "a place cannot be written or read", "check the permissions of source and candidate location"),
-    ("read-only file system", "a place cannot be written", "check the candidate's location"),
 )
 
 
