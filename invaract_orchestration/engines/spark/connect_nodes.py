@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
 from invaract_orchestration.candidate.plan.expressions import (
-    AggregateCall,
     Alias,
     Attribute,
     ColumnReference,
-    Comparison,
     Expression,
     Function,
     Literal,
-    all_of,
     passed,
     reference,
 )
@@ -23,9 +18,6 @@ from invaract_orchestration.candidate.plan.nodes import (
     Aggregate,
     Distinct,
     Filter,
-    Generate,
-    Join,
-    JoinKind,
     Limit,
     Plan,
     Project,
@@ -33,7 +25,6 @@ from invaract_orchestration.candidate.plan.nodes import (
     Sample,
     Sort,
     UnknownPlan,
-    Window,
 )
 from invaract_orchestration.candidate.plan.sql.grouping import has_aggregate
 from invaract_orchestration.candidate.plan.sql.parse import parse_statements
@@ -43,6 +34,8 @@ from invaract_orchestration.candidate.plan.sql.set_operations import SetWord
 from invaract_orchestration.candidate.plan.sql.statements import Statements
 from invaract_orchestration.engines.spark.connect_expressions import ConnectReader, output_name
 from invaract_orchestration.engines.spark.connect_frames import Frame, item_of
+from invaract_orchestration.engines.spark.connect_grouping import grouped, with_calls
+from invaract_orchestration.engines.spark.connect_joins import joined, lateral
 from invaract_orchestration.engines.spark.connect_tables import attributes_of
 
 _TRANSPARENT = frozenset({
@@ -52,7 +45,6 @@ _CODE = frozenset({
     "MapPartitions", "GroupMap", "CoGroupMap", "ApplyInPandasWithState", "BaseTransformWithStateInPySpark",
     "TransformWithStateInPySpark", "TransformWithStateInPandas",
 })  # fmt: skip
-_JOINS: tuple[JoinKind, ...] = ("inner", "inner", "full", "left", "right", "anti", "semi", "cross")
 
 
 class ConnectNodes:
@@ -140,11 +132,12 @@ class ConnectNodes:
                 on = tuple(reference(a) for a in below.columns if a.name.lower() in names)
                 return below.over(Distinct(child=below.plan, columns=on), below.columns)
             case "Aggregate":
-                return self._aggregate(node, below, reader)
+                return grouped(node, below, reader)
             case "Join":
-                return self._join(node, inputs[0], inputs[1], around)
+                return joined(node, inputs[0], inputs[1], self._session, lambda one: self._reader(one, around))
             case "LateralJoin":
-                return self._lateral(node, below, around)
+                right = self.frame(node.right, below)
+                return lateral(node, below, right, lambda one: self._reader(one, around))
             case "SetOperation":
                 return self._set_operation(node, inputs[0], inputs[1])
             case "SubqueryAlias":
@@ -212,8 +205,9 @@ class ConnectNodes:
     def _code(self, node: Any, inputs: list[Frame]) -> Frame:
         function = getattr(node, "_function", None)
         declared = getattr(getattr(function, "_function", None), "_output_type", None)
-        if isinstance(declared, str):
-            declared = self._spark._parse_ddl(declared)
+        unparsed = getattr(declared, "data_type_string", None)
+        if unparsed is not None:
+            declared = self._spark._parse_ddl(unparsed)
         columns = attributes_of(declared, self._session) if hasattr(declared, "fields") else inputs[0].columns
         plans = tuple(one.plan for one in inputs)
         kind = type(node).__name__
@@ -238,7 +232,7 @@ class ConnectNodes:
                 items.append(item_of(output_name(expression), made, self._session))
         if any(has_aggregate(item) for item in items):
             return below.over(Aggregate(child=below.plan, keys=(), items=tuple(items)))
-        return below.over(Project(child=_with_calls(below.plan, reader), items=tuple(items)))
+        return below.over(Project(child=with_calls(below.plan, reader), items=tuple(items)))
 
     @staticmethod
     def _star(node: Any, below: Frame) -> tuple[Attribute, ...]:
@@ -254,7 +248,7 @@ class ConnectNodes:
             for a in below.columns
         ]
         items += [Alias(self._session.attribute(name), made) for name, made in new.values()]
-        return below.over(Project(child=_with_calls(below.plan, reader), items=tuple(items)))
+        return below.over(Project(child=with_calls(below.plan, reader), items=tuple(items)))
 
     def _renamed(self, below: Frame, names: list[str]) -> Frame:
         pairs = zip(names, below.columns, strict=True)
@@ -274,101 +268,6 @@ class ConnectNodes:
             (a.name, Function("coalesce", (reference(a), Literal(None)))) for a in below.columns if a.name.lower() in names
         ]
         return self._replaced(below, named, reader)
-
-    def _aggregate(self, node: Any, below: Frame, reader: ConnectReader) -> Frame:
-        keys = [(output_name(one), reader.read(one)) for one in node._grouping_cols]
-        calls = [(output_name(one), reader.read(one)) for one in node._aggregate_cols]
-        items = [item_of(name, key, self._session) for name, key in keys]
-        is_pivot = node._group_type == "pivot"
-        if is_pivot:
-            items.extend(self._pivoted(node, calls, reader))
-        else:
-            items.extend(item_of(name, call, self._session) for name, call in calls)
-        return below.over(
-            Aggregate(
-                child=_with_calls(below.plan, reader),
-                keys=tuple(key for _, key in keys),
-                items=tuple(items),
-                grouping_sets=_grouping_sets(node, len(keys), self._places(node, keys, reader)),
-                pivot=is_pivot,
-            )
-        )
-
-    def _pivoted(self, node: Any, calls: list[tuple[str, Expression]], reader: ConnectReader) -> Iterator[Alias]:
-        tested = reader.read(node._pivot_col)
-        values = [reader.read(one) for one in node._pivot_values or ()]
-        for value in values or [Literal(None)]:
-            for name, call in calls:
-                label = str(value.value) if isinstance(value, Literal) else "value"
-                only = Comparison("<=>", tested, value)
-                made = AggregateCall(call.name, call.args, call.distinct, only) if isinstance(call, AggregateCall) else call
-                yield Alias(self._session.attribute(label if len(calls) == 1 else f"{label}_{name}"), made)
-
-    def _places(self, node: Any, keys: list[tuple[str, Expression]], reader: ConnectReader) -> list[tuple[int, ...]]:
-        names = [name.lower() for name, _ in keys]
-        sets = node._grouping_sets or ()
-        return [tuple(names.index(output_name(c).lower()) for c in one if output_name(c).lower() in names) for one in sets]
-
-    def _join(self, node: Any, left: Frame, right: Frame, around: Frame | None) -> Frame:
-        if {a.id for a in left.plan.output} & {a.id for a in right.plan.output}:
-            right = right.renewed(self._session)
-        kind = _JOINS[int(node.how)]
-        both = Frame(
-            left.plan,
-            (*left.columns, *right.columns),
-            {**right.qualifiers, **left.qualifiers},
-            {**right.origins, **left.origins},
-        )
-        wanted = node.on if isinstance(node.on, list) else [] if node.on is None else [node.on]
-        using = [one for one in wanted if isinstance(one, str)]
-        pairs = [(_named(left, name), _named(right, name), name) for name in using]
-        parts: list[Expression] = [Comparison("=", reference(a), reference(b)) for a, b, _ in pairs if a and b]
-        if len(using) < len(wanted):
-            probe = Frame(Join(left=left.plan, right=right.plan, kind="inner"), both.columns, both.qualifiers, both.origins)
-            reader = self._reader(probe, around)
-            parts.extend(reader.read(one) for one in wanted if not isinstance(one, str))
-        plan = Join(left=left.plan, right=right.plan, kind=kind, condition=all_of(parts))
-        if kind in ("semi", "anti"):
-            return left.over(plan, left.columns)
-        columns = both.columns
-        joined: Plan = plan
-        if using:
-            joined, columns = self._merged(plan, left, right, pairs, kind)
-        return Frame(joined, columns, both.qualifiers, both.origins)
-
-    def _merged(
-        self,
-        plan: Join,
-        left: Frame,
-        right: Frame,
-        pairs: list[tuple[Attribute | None, Attribute | None, str]],
-        kind: JoinKind,
-    ) -> tuple[Plan, tuple[Attribute, ...]]:
-        found = [(a, b, name) for a, b, name in pairs if a is not None and b is not None]
-        gone = {one.id for a, b, _ in found for one in (a, b)}
-        rest = tuple(a for a in (*left.columns, *right.columns) if a.id not in gone)
-        if kind != "full":
-            return plan, (*((b if kind == "right" else a) for a, b, _ in found), *rest)
-        items = [
-            Alias(self._session.attribute(name, a.type), Function("coalesce", (reference(a), reference(b))))
-            for a, b, name in found
-        ]
-        wide = Project(child=plan, items=(*items, *(passed(a) for a in plan.output)))
-        return wide, (*(item.attribute for item in items), *rest)
-
-    def _lateral(self, node: Any, left: Frame, around: Frame | None) -> Frame:
-        right = self.frame(node.right, left)
-        kind = _JOINS[int(node.how)]
-        both = Frame(
-            Join(left=left.plan, right=right.plan, kind=kind, lateral=True),
-            (*left.columns, *right.columns),
-            {**right.qualifiers, **left.qualifiers},
-            {**right.origins, **left.origins},
-        )
-        if node.on is not None:
-            condition = self._reader(both, around).read(node.on)
-            both.plan = Join(left=left.plan, right=right.plan, kind=kind, condition=condition, lateral=True)
-        return both
 
     def _set_operation(self, node: Any, left: Frame, right: Frame) -> Frame:
         words: dict[str, SetWord] = {"union": "UNION", "intersect": "INTERSECT", "except": "EXCEPT"}
@@ -404,28 +303,3 @@ def _visible(frame: Frame) -> Plan:
     if frame.columns == frame.plan.output:
         return frame.plan
     return Project(child=frame.plan, items=tuple(passed(a) for a in frame.columns))
-
-
-def _named(frame: Frame, name: str) -> Attribute | None:
-    return next((a for a in frame.columns if a.name.lower() == name.lower()), None)
-
-
-def _with_calls(plan: Plan, reader: ConnectReader) -> Plan:
-    """The plan with the generators and windows that the expressions above it use."""
-    for made, columns in reader.generators:
-        plan = Generate(child=plan, generator=made, columns=tuple(item.attribute for item in columns))
-    for call in reader.windows:
-        plan = Window(child=plan, items=(call.item,), partition_by=call.partition_by, order_by=call.order_by)
-    return plan
-
-
-def _grouping_sets(node: Any, count: int, listed: list[tuple[int, ...]]) -> tuple[tuple[int, ...], ...] | None:
-    every = tuple(range(count))
-    match node._group_type:
-        case "rollup":
-            return tuple(every[:n] for n in range(count, -1, -1))
-        case "cube":
-            return tuple(one for n in range(count, -1, -1) for one in combinations(every, n))
-        case "grouping_sets":
-            return tuple(listed)
-    return None
