@@ -21,7 +21,6 @@ import duckdb
 from invaract_orchestration.candidate.candidate import (
     Candidate,
     CandidateFile,
-    ColumnStatistics,
     Materialised,
     Tally,
     candidate_digest,
@@ -34,7 +33,7 @@ from invaract_orchestration.engines.duckdb.raw_records import is_doubtful, rewri
 from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
 from invaract_orchestration.engines.duckdb.rows import FRAME, Rows, column_types, register_folders, rows_of
 from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, UnevenLineEnds, translated
-from invaract_orchestration.engines.duckdb.statistics import is_proven
+from invaract_orchestration.engines.duckdb.statistics import column_statistics, is_proven
 from invaract_orchestration.errors import CandidateChanged, EngineFailure, InputUnreadable
 
 _PROVABLE = ("required", "min", "max")
@@ -309,32 +308,10 @@ def _described(written: list[Any]) -> tuple[CandidateFile, ...]:
     return tuple(
         CandidateFile(
             path=path, rows=rows, size=size, digest=digests[path],
-            partition=tuple((keys or {}).items()), statistics=_statistics(statistics),
+            partition=tuple((keys or {}).items()), statistics=column_statistics(statistics),
         )
         for path, rows, size, _, statistics, keys, *_ in kept
     )  # fmt: skip
-
-
-def _statistics(found: dict[str, dict[str, str]]) -> dict[str, ColumnStatistics]:
-    """Statistics of top-level columns; a nested column's are left out."""
-    known = {}
-    for quoted, values in found.items():
-        name = _top_level(quoted)
-        if name is None or "null_count" not in values:
-            continue
-        nan = values.get("has_nan")
-        known[name] = ColumnStatistics(
-            nulls=int(values["null_count"]),
-            minimum=values.get("min") if values.get("min_is_exact") == "true" else None,
-            maximum=values.get("max") if values.get("max_is_exact") == "true" else None,
-            has_nan=None if nan is None else nan == "true",
-        )
-    return known
-
-
-def _top_level(quoted: str) -> str | None:
-    inner = quoted[1:-1].replace('""', "\0")
-    return None if '"' in inner else inner.replace("\0", '"')
 
 
 def _digests(paths: list[str]) -> list[str]:
