@@ -43,6 +43,13 @@ def _translated(analysed: Any, log: CheckpointLog | None) -> Translation:
 
 def _json_of(plan: Any) -> str:
     """Catalyst's JSON. It is made recursively, so it is made on a thread of the JVM with a large stack of its own."""
+    try:
+        return _on_deep_thread(plan)
+    except Exception:  # noqa: BLE001 - a JVM without java.beans: the usual stack is enough for all but the deepest plans
+        return str(plan.toJSON())
+
+
+def _on_deep_thread(plan: Any) -> str:
     from pyspark import SparkContext  # only classic sessions get here
 
     jvm: Any = SparkContext._jvm
