@@ -79,7 +79,7 @@ class Story:
             results = answers[rule.check]
             yield dg.AssetCheckResult(
                 asset_key=self.candidate, check_name=check_name(rule.check), passed=_is_kept(results),
-                severity=_severity_of(results), description=_describe(rule, results),
+                severity=_severity_of(rule, results), description=_describe(rule, results),
                 metadata=check_metadata(rule, results, self.page),
             )  # fmt: skip
 
@@ -178,10 +178,13 @@ def _is_kept(results: Sequence[CheckResult]) -> bool:
     return bool(results) and all(r.outcome == "kept" for r in results)
 
 
-def _severity_of(results: Sequence[CheckResult]) -> dg.AssetCheckSeverity:
-    """WARN where a check is not kept and the gate says that this does not block."""
-    is_warning = not _is_kept(results) and not any(r.is_blocking for r in results)
-    return dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR
+def _severity_of(rule: DeclaredCheck, results: Sequence[CheckResult]) -> dg.AssetCheckSeverity:
+    """ERROR where the gate says that a result blocks, WARN for what else is not kept.
+
+    What is kept has the severity that its breach would have, as Dagster shows a check of many partitions by its latest one.
+    """
+    is_error = rule.can_block if _is_kept(results) else any(r.is_blocking for r in results)
+    return dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN
 
 
 def _describe(rule: DeclaredCheck, results: Sequence[CheckResult]) -> str:

@@ -20,6 +20,11 @@ from invaract_orchestration.errors import ContractError, InvaractError, UsageErr
 
 Producer = Callable[..., Any]
 
+SUPERSEDE = "invaract/supersede"
+"""A run with this tag at `true` publishes a correction that mode `append` refuses otherwise; the audit records it."""
+SUBMISSION = "invaract/submission_id"
+"""A run with this tag submits its batch under that name, such as the same bytes as a new batch."""
+
 _ALREADY_DONE = "publish.already_done"
 _KNOWN_LIMIT = 20
 
@@ -109,9 +114,8 @@ class _Run:
         try:
             placed = relocated(resource.placed(gated.contract), gated.source)
             with offered(placed, rows, slot, resource.settings().lake_root) as offer:
-                result = resource.run(
-                    offer.contract, tell=context.log.info, context=run_context(context, slot), **offer.call
-                )
+                call = {**offer.call, **_asked_by_tags(context.run.tags)}
+                result = resource.run(offer.contract, tell=context.log.info, context=run_context(context, slot), **call)
         except InvaractError as error:
             is_misuse = isinstance(error, UsageError | ContractError)
             raise dg.Failure(
@@ -133,6 +137,16 @@ class _Run:
         )
         records = self.context.instance.fetch_materializations(wanted, limit=_KNOWN_LIMIT).records
         return any(_submission(record) == story.result.submission_id for record in records)
+
+
+def _asked_by_tags(tags: Mapping[str, str]) -> dict[str, Any]:
+    """What somebody asked for when launching this run: a correction in mode append, or a batch's own name."""
+    asked: dict[str, Any] = {}
+    if tags.get(SUPERSEDE, "").lower() == "true":
+        asked["supersede"] = True
+    if tags.get(SUBMISSION):
+        asked["submission_id"] = tags[SUBMISSION]
+    return asked
 
 
 def _submission(record: dg.EventLogRecord) -> Any:

@@ -77,7 +77,7 @@ def test_contract_asset_rerun_of_the_same_file_publishes_and_reports_nothing_new
     assert {c.check_name for c in again.get_asset_check_evaluations() if not c.passed} == {"note__max_length"}
 
 
-def test_contract_asset_correction_in_append_mode_is_refused(project: Project) -> None:
+def test_contract_asset_correction_in_append_mode_is_refused_unless_asked_for(project: Project) -> None:
     asset = project.asset()
     project.run(asset, "2013-01")
     project.write("2013-01", "id,amount,note\n9,1.00,a\n")
@@ -85,6 +85,9 @@ def test_contract_asset_correction_in_append_mode_is_refused(project: Project) -
     assert not again.success
     assert "published before with another content" in failure_of(again)
     assert project.ids() == [1, 2]
+    asked = project.run(asset, "2013-01", tags={"invaract/supersede": "true"})
+    assert asked.success
+    assert project.ids() == [1, 2, 9]
 
 
 def test_contract_asset_partition_with_a_path_in_it_is_refused_before_a_file_is_written(project: Project) -> None:
