@@ -147,7 +147,7 @@ def watch_commits(calls: Calls, kill: bool) -> None:
     DeltaTable.create = watched(DeltaTable.create)  # type: ignore[method-assign]
     for owner, name in (
         (DeltaTable, "create_write_transaction"), (TableAlterer, "add_constraint"), (TableMerger, "execute"),
-        (publish, "write_deltalake"), (publish, "_added"),
+        (publish, "write_deltalake"), (publish, "_link"),
     ):  # fmt: skip
         setattr(owner, name, watched(getattr(owner, name)))
 

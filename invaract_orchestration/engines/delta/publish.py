@@ -13,8 +13,8 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +64,15 @@ def publish_candidate(intent: PublishIntent) -> Published:
         return found
     table, notes = prepare_table(intent)
     why_not = rewrite_reason(intent, table)
-    commit = _promote if why_not is None else _rewriting(intent)
     method = "promoted" if why_not is None else f"rewritten: {why_not}"
-    return _committed(intent, table, lambda: commit(intent, table, _properties(intent, method)), method, notes)
+    properties, links = _properties(intent, method), _Links()
+
+    def commit() -> dict[str, int | None]:
+        if why_not is None:
+            return _promote(intent, table, properties, links)
+        return _rewriting(intent)(intent, table, properties)
+
+    return _committed(intent, table.version(), commit, links, method, notes)
 
 
 def rewrite_reason(intent: PublishIntent, table: DeltaTable) -> str | None:
@@ -85,11 +91,10 @@ def rewrite_reason(intent: PublishIntent, table: DeltaTable) -> str | None:
 
 
 def _committed(
-    intent: PublishIntent, table: DeltaTable, commit: Callable[[], dict[str, int | None]], method: str,
+    intent: PublishIntent, before: int, commit: Callable[[], dict[str, int | None]], links: _Links, method: str,
     notes: tuple[str, ...],
 ) -> Published:  # fmt: skip
-    """Run the commit and read back what the log says of it."""
-    before = table.version()
+    """Run the commit and read back what the log says of it; until that is known nothing is taken out again."""
     failure: Exception | None = None
     counts: dict[str, int | None] = {}
     try:
@@ -103,14 +108,19 @@ def _committed(
             "the target cannot be read back, so whether the commit landed is not known",
             hint="run `invaract reconcile` when the target can be read again; submitting again is safe",
         ) from None
-    if found is not None:
-        return replace(
-            found, method=method, notes=notes, inserted=counts.get("inserted"),
-            updated=counts.get("updated"), deleted=counts.get("deleted"),
-        )  # fmt: skip
-    if failure is None:
-        raise OutcomeUnknown("the commit was reported as made, but the target's log does not show it")
-    raise _refusal(failure, before) from None
+    if found is None:
+        links.take_out()
+        if failure is None:
+            raise OutcomeUnknown("the commit was reported as made, but the target's log does not show it")
+        raise _refusal(failure, before) from None
+    if found.commit is not None and found.commit.attempt != intent.commit.attempt:
+        links.take_out()
+        return found
+    links.restore()
+    return replace(
+        found, method=method, notes=notes, inserted=counts.get("inserted"), updated=counts.get("updated"),
+        deleted=counts.get("deleted"),
+    )  # fmt: skip
 
 
 def _refusal(failure: Exception, version: int) -> GateError:
@@ -141,13 +151,17 @@ def _properties(intent: PublishIntent, method: str) -> CommitProperties:
 # -- promoting the candidate's own files
 
 
-def _promote(intent: PublishIntent, table: DeltaTable, properties: CommitProperties) -> dict[str, int | None]:
+def _promote(
+    intent: PublishIntent, table: DeltaTable, properties: CommitProperties, links: _Links
+) -> dict[str, int | None]:
     removed, deleted = _replaced(intent, table)
-    with _linked(intent.candidate, intent.target.location) as added:
-        table.create_write_transaction(
-            [*added, *removed], "append", table.schema(), partition_by=table.metadata().partition_columns,
-            commit_properties=properties,
-        )  # fmt: skip
+    folder = Path(intent.target.location)
+    types = dict(intent.candidate.columns)
+    added = [links.add(file, folder, types) for file in intent.candidate.files if file.rows]
+    table.create_write_transaction(
+        [*added, *removed], "append", table.schema(), partition_by=table.metadata().partition_columns,
+        commit_properties=properties,
+    )  # fmt: skip
     return {"inserted": intent.candidate.rows, "updated": 0, "deleted": deleted}
 
 
@@ -180,38 +194,44 @@ def _partition_text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-@contextlib.contextmanager
-def _linked(candidate: Candidate, location: str) -> Iterator[list[AddAction]]:
-    """The candidate's files under fresh flat names in the table's folder; taken out again when the commit fails.
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """The candidate's files under fresh flat names in the table's folder: a link or a copy, never a rename, since a kill between
+    two steps must not lose the candidate."""
 
-    A link or a copy, never a rename: a kill between two steps must not lose the candidate.
-    """
-    made: list[Path] = []
-    try:
-        types = dict(candidate.columns)
-        actions = [_added(file, Path(location), made, types) for file in candidate.files if file.rows]
-        yield actions
-    except Exception:
-        for path in made:
+    made: list[tuple[CandidateFile, Path]] = field(default_factory=list)
+
+    def add(self, file: CandidateFile, folder: Path, types: Mapping[str, FieldType]) -> AddAction:
+        """Make one file part of the table's folder; no reader sees it before a commit names it."""
+        path = folder / f"part-{uuid.uuid4()}.parquet"
+        self.made.append((file, path))
+        _link(file, path)
+        nulls = {column: s.nulls for column, s in file.statistics.items() if column not in dict(file.partition)}
+        return AddAction(
+            path=path.name, size=file.size, partition_values=dict(file.partition),
+            modification_time=int(time.time() * 1000), data_change=True,
+            stats=json.dumps({"numRecords": file.rows} | _exact_statistics(file, nulls, types)),
+        )  # fmt: skip
+
+    def restore(self) -> None:
+        """Every file that the commit names exists; one that a clean-up took in between is linked again."""
+        for file, path in self.made:
+            if not path.exists():
+                _link(file, path)
+
+    def take_out(self) -> None:
+        """No commit names these files, which the log has shown."""
+        for _, path in self.made:
             with contextlib.suppress(OSError):
                 path.unlink()
-        raise
 
 
-def _added(file: CandidateFile, folder: Path, made: list[Path], types: Mapping[str, FieldType]) -> AddAction:
-    name = f"part-{uuid.uuid4()}.parquet"
-    path = folder / name
-    made.append(path)
+def _link(file: CandidateFile, path: Path) -> None:
     try:
         os.link(file.path, path)
     except OSError:
         shutil.copyfile(file.path, path)
     os.utime(path)  # a full VACUUM lists old files that no commit names
-    nulls = {column: s.nulls for column, s in file.statistics.items() if column not in dict(file.partition)}
-    return AddAction(
-        path=name, size=file.size, partition_values=dict(file.partition), modification_time=int(time.time() * 1000),
-        data_change=True, stats=json.dumps({"numRecords": file.rows} | _exact_statistics(file, nulls, types)),
-    )  # fmt: skip
 
 
 def _exact_statistics(file: CandidateFile, nulls: dict[str, int], types: Mapping[str, FieldType]) -> dict[str, Any]:
@@ -237,9 +257,10 @@ def _bound(text: str | None) -> int | None:
 
 
 def _rewriting(intent: PublishIntent) -> Callable[[PublishIntent, DeltaTable, CommitProperties], dict[str, int | None]]:
-    return {"merge": _merge, "scd2": merge_versions, "replace_where": _replace_where, "replace_partitions": _replace_partitions}.get(
-        intent.publish.mode, _write
-    )
+    special = {
+        "merge": _merge, "scd2": merge_versions, "replace_where": _replace_where, "replace_partitions": _replace_partitions,
+    }  # fmt: skip
+    return special.get(intent.publish.mode, _write)
 
 
 def _write(intent: PublishIntent, table: DeltaTable, properties: CommitProperties) -> dict[str, int | None]:

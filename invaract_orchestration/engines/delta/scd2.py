@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, QueryBuilder
-from deltalake.transaction import AddAction
+from deltalake.transaction import AddAction, RemoveAction
 
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.contract.field_types import Array, Map, Struct
@@ -75,7 +75,7 @@ def _as_table(candidate: Candidate) -> DeltaTable:
     schema = delta_schema(candidate.columns, frozenset())
     table = DeltaTable.create(candidate.location, schema)
     root = candidate.location.rstrip("/") + "/"
-    added = [
+    added: list[AddAction | RemoveAction] = [
         AddAction(
             path=f.path.removeprefix(root), size=f.size, partition_values={}, modification_time=0, data_change=True,
             stats=f'{{"numRecords": {f.rows}}}',
