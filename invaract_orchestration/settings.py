@@ -20,6 +20,9 @@ class Settings:
     threads: int | None = None
     ui_url: str | None = None
     engine: str = "duckdb"
+    spark_remote: str | None = None
+    spark_master: str = "local[*]"
+    spark_jars: str | None = None
 
     def __repr__(self) -> str:
         return f"Settings(lake_root={str(self.lake_root)!r}, engine={self.engine!r})"
@@ -28,6 +31,9 @@ class Settings:
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Settings from INVARACT_LAKE_ROOT (default ./lake), INVARACT_AUDIT_URL (default a SQLite file in the lake root),
     INVARACT_MEMORY_LIMIT, INVARACT_THREADS, INVARACT_UI_URL and INVARACT_ENGINE (duckdb).
+
+    For the engine spark: INVARACT_SPARK_REMOTE (a Connect server, which may hold a token and is never printed),
+    INVARACT_SPARK_MASTER (default local[*]) and INVARACT_SPARK_JARS (a folder of resolved JARs).
 
     Raises:
         UsageError: INVARACT_THREADS is no whole number above zero.
@@ -44,4 +50,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         threads=int(threads) if threads else None,
         ui_url=given.get("INVARACT_UI_URL") or None,
         engine=given.get("INVARACT_ENGINE") or "duckdb",
+        spark_remote=given.get("INVARACT_SPARK_REMOTE") or None,
+        spark_master=given.get("INVARACT_SPARK_MASTER") or "local[*]",
+        spark_jars=given.get("INVARACT_SPARK_JARS") or None,
     )

@@ -48,7 +48,11 @@ def _engine(name: str, settings: Settings) -> Any:
         from invaract_orchestration.engines.duckdb.engine import DuckDBEngine
 
         return DuckDBEngine(memory_limit=settings.memory_limit, threads=settings.threads)
-    raise UsageError(f"engine {name!r} is not known", hint="the engine that is built is duckdb")
+    if name == "spark":
+        from invaract_orchestration.engines.spark.engine import SparkEngine
+
+        return SparkEngine(remote=settings.spark_remote, master=settings.spark_master, jars=settings.spark_jars)
+    raise UsageError(f"engine {name!r} is not known", hint="the engines are duckdb and spark")
 
 
 def infer_columns(path: str | Path) -> Any:

@@ -1,0 +1,59 @@
+"""Field types of Parquet columns, as Spark reads them; the footer is read without Spark, so no job starts for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import types as t
+
+from invaract_orchestration.contract.field_types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
+    Array,
+    Decimal,
+    FieldType,
+    Map,
+    Struct,
+)  # fmt: skip
+
+_PLAIN = {
+    pa.string(): STRING, pa.large_string(): STRING, pa.bool_(): BOOLEAN, pa.int8(): TINYINT, pa.int16(): SMALLINT,
+    pa.int32(): INT, pa.int64(): BIGINT, pa.float32(): FLOAT, pa.float64(): DOUBLE, pa.date32(): DATE,
+    pa.binary(): BINARY, pa.large_binary(): BINARY,
+}  # fmt: skip
+
+
+def field_type(native: Any, *, is_instant: bool = False) -> FieldType | str:
+    """The field type of an Arrow type, or its own name where there is none. `is_instant` marks Spark's old timestamps, which say
+    nothing of a zone and are instants.
+    """
+    if native in _PLAIN:
+        return _PLAIN[native]
+    if t.is_timestamp(native):
+        if is_instant:
+            return TIMESTAMP
+        return str(native) if native.unit == "ns" else (TIMESTAMP_NTZ if native.tz is None else TIMESTAMP)
+    if t.is_decimal(native) and native.precision <= 38:
+        return Decimal(native.precision, native.scale)
+    if t.is_list(native) or t.is_large_list(native):
+        element = field_type(native.value_type)
+        return str(native) if isinstance(element, str) else Array(element)
+    if t.is_map(native):
+        key, value = field_type(native.key_type), field_type(native.item_type)
+        return str(native) if isinstance(key, str) or isinstance(value, str) else Map(key, value)
+    if t.is_struct(native):
+        fields = [(f.name, field_type(f.type)) for f in native]
+        known = [(n, kind) for n, kind in fields if not isinstance(kind, str)]
+        return Struct(tuple(known)) if len(known) == len(fields) else str(native)
+    return str(native)

@@ -1,0 +1,145 @@
+"""The distributed engine: Spark, classic or Connect, over the same files and tables."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from invaract_orchestration.candidate.candidate import Candidate, Materialised
+from invaract_orchestration.candidate.target import TargetState
+from invaract_orchestration.candidate.writer import CandidateRequest
+from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
+from invaract_orchestration.checks.schema_match import ObservedSchema
+from invaract_orchestration.contract.field_types import Struct
+from invaract_orchestration.contract.model import Contract, DatasetRule, Key
+from invaract_orchestration.engines.spark.candidate import Writer, rows_digest
+from invaract_orchestration.engines.spark.files import redigest
+from invaract_orchestration.engines.spark.frames import handed_in, input_frame, query_frame, table_frame
+from invaract_orchestration.engines.spark.keys import count_key
+from invaract_orchestration.engines.spark.measure import Measure
+from invaract_orchestration.engines.spark.observe import observe
+from invaract_orchestration.engines.spark.session import PrivateSession, private_session, translated, user_session
+from invaract_orchestration.engines.spark.types import column_types
+from invaract_orchestration.errors import MissingExtra
+from invaract_orchestration.intake.batch import Batch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkEngine:
+    """Works in a private session beside the user's: the one given, else the active one, else a remote or a new one.
+
+    `remote` is a Connect server such as `sc://host:15002`, `master` where a session that has to be started runs, and `jars`
+    a folder of JARs for it.
+    """
+
+    session: Any = None
+    remote: str | None = None
+    master: str = "local[*]"
+    jars: str | None = None
+
+    @property
+    def identity(self) -> str:
+        """Name and version."""
+        try:
+            found = version("pyspark")
+        except PackageNotFoundError:
+            raise MissingExtra("the Spark engine", "spark") from None
+        return f"spark {found}"
+
+    @contextmanager
+    def open(self, scratch: Path, table_place: Callable[[str, Path | None], str]) -> Iterator[SparkSession]:
+        """A session that ends, with all of its temporary data, when the block does."""
+        base = self.session or user_session(self.remote, self.master, self.jars)
+        scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            with private_session(base) as own:
+                session = SparkSession(private=own, table_place=table_place, scratch=scratch)
+                try:
+                    yield session
+                finally:
+                    session.forget()
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkSession:
+    """See `EngineSession` and `Measurer`."""
+
+    private: PrivateSession
+    table_place: Callable[[str, Path | None], str]
+    scratch: Path
+    views: list[str] = field(default_factory=list)
+    frames: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+
+    def observe(self, contract: Contract, batch: Batch, now: datetime) -> tuple[ObservedSchema, ...]:
+        """See `EngineSession.observe`."""
+        return observe(self.private, contract, batch, self._frame(batch, now))
+
+    def table_schemas(self, batch: Batch) -> dict[str, Struct]:
+        """See `EngineSession.table_schemas`."""
+        found = {}
+        for table in batch.tables:
+            with translated(f"reading the input {table.name}"):
+                columns = column_types(input_frame(self.private.spark, table.place, table.version))
+            found[table.name] = Struct(tuple((n, t) for n, t, _ in columns if not isinstance(t, str)))
+        return found
+
+    def materialise(self, request: CandidateRequest) -> Materialised:
+        """See `CandidateWriter.materialise`."""
+        frame = self._frame(request.batch, request.now)
+        with translated("reading the source"):
+            return Writer(session=self.private, request=request, scratch=self.scratch, frame=frame).materialise()
+
+    def rows_digest(self, candidate: Candidate) -> str:
+        """See `EngineSession.rows_digest`."""
+        return rows_digest(self.private, candidate)
+
+    def redigest(self, candidate: Candidate) -> str:
+        """See `CandidateWriter.redigest`."""
+        return redigest(candidate)
+
+    def count_key(self, contract: Contract, candidate: Candidate, key: Key, target: TargetState | None) -> KeyCount:
+        """See `Measurer.count_key`."""
+        return count_key(self.private, contract, candidate, key, target)
+
+    def measure_dataset(
+        self, contract: Contract, candidate: Candidate, rule: DatasetRule, target: TargetState | None, now: datetime
+    ) -> DatasetFact:
+        """See `Measurer.measure_dataset`."""
+        measure = Measure(session=self.private, table_place=lambda name: self.table_place(name, contract.base))
+        return measure.measure_dataset(contract, candidate, rule, now)
+
+    def count_violations(self, candidate: Candidate, conditions: Sequence[str], now: datetime) -> Sequence[int]:
+        """See `Measurer.count_violations`."""
+        return Measure(session=self.private, table_place=str).count_violations(candidate, conditions, now)
+
+    def forget(self) -> None:
+        """Drop what other sessions could see of this one."""
+        for view in self.views:
+            with suppress(Exception):
+                self.private.spark.catalog.dropGlobalTempView(view)
+
+    def _frame(self, batch: Batch, now: datetime) -> Any:
+        """The frame of a table, a query or a caller, built once; none for files."""
+        if batch.files:
+            return None
+        key = (batch.table, batch.table_version, batch.query, id(batch.frame))
+        if key not in self.frames:
+            with translated("reading the source's schema"):
+                self.frames[key] = self._built(batch, now)
+        return self.frames[key]
+
+    def _built(self, batch: Batch, now: datetime) -> Any:
+        spark = self.private.spark
+        if batch.table is not None:
+            return table_frame(spark, batch.table, batch.table_version)
+        if batch.query is not None:
+            return query_frame(spark, batch, now)
+        return handed_in(spark, batch.frame, self.views)

@@ -1,0 +1,111 @@
+"""The native frames of typed sources: Parquet files, Delta tables, queries over tables, and frames that were handed in."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.engines.spark import spark_sql
+from invaract_orchestration.engines.spark import sql_text as q
+from invaract_orchestration.engines.spark.arrow_types import field_type
+from invaract_orchestration.engines.spark.types import schema_text
+from invaract_orchestration.errors import InputUnreadable, NotSupported
+from invaract_orchestration.intake.batch import Batch, BatchFile
+
+Columns = tuple[tuple[str, Any], ...]
+
+
+def parquet_columns(path: Path, name: str) -> Columns:
+    """Name and type of each column of a Parquet file, from its footer. Raises InputUnreadable."""
+    try:
+        with pq.ParquetFile(path) as file:
+            instants = {
+                column.path for i in range(len(file.schema)) if (column := file.schema.column(i)).physical_type == "INT96"
+            }
+            return tuple((f.name, field_type(f.type, is_instant=f.name in instants)) for f in file.schema_arrow)
+    except Exception:  # noqa: BLE001  # Arrow's text may hold parts of the file
+        raise InputUnreadable(
+            f"reading the schema of {name}: the file is not a Parquet file, or is cut off",
+            hint="check source.format and the file's size",
+        ) from None
+
+
+def typed_frames(spark: Any, contract: Contract, batch: Batch, frame: Any) -> Iterator[Any]:
+    """One frame for each set of files with the same columns, or the one of the table, query or caller."""
+    if not batch.files:
+        yield frame
+        return
+    groups: dict[Columns, list[BatchFile]] = {}
+    for file in batch.files:
+        columns = parquet_columns(file.file.path, file.file.name)
+        groups.setdefault(tuple(c for c in columns if contract.field(c[0]) is not None), []).append(file)
+    for columns, files in groups.items():
+        yield _parquet(spark, contract, columns, [b.file.path for b in files])
+
+
+def _parquet(spark: Any, contract: Contract, columns: Columns, paths: Sequence[Path]) -> Any:
+    strangers = [n for n, t in columns if isinstance(t, str)]
+    if strangers:
+        raise NotSupported(
+            f"the type of column {strangers[0]!r} in the Parquet files cannot be read by Spark",
+            hint="write the column with a type that a contract can name",
+        )
+    there = {n for n, _ in columns}
+    absent = tuple((f.name, f.type) for f in contract.fields if f.name not in there)
+    reader = spark.read.schema(schema_text((*columns, *absent))).option("recursiveFileLookup", "true")
+    reader = reader.option("ignoreCorruptFiles", "false").option("ignoreMissingFiles", "false").option("mergeSchema", "false")
+    return reader.parquet(*(q.path(p) for p in paths))
+
+
+def table_frame(spark: Any, place: str, version: int | None) -> Any:
+    """A Delta table at one version."""
+    reader = spark.read.format("delta")
+    return (reader if version is None else reader.option("versionAsOf", version)).load(place)
+
+
+def query_frame(spark: Any, batch: Batch, now: datetime) -> Any:
+    """A query's frame, each of its tables at the version that was received."""
+    views = {}
+    for position, table in enumerate(batch.tables):
+        view = views[table.name.lower()] = f"invaract_in_{position}"
+        input_frame(spark, table.place, table.version).createOrReplaceTempView(view)
+    return spark.sql(spark_sql.query(batch.query or "", now, views))
+
+
+def input_frame(spark: Any, place: str, version: int | None) -> Any:
+    """A table of a query: a Delta table, or Parquet files."""
+    if version is not None:
+        return table_frame(spark, place, version)
+    path = Path(place)
+    files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
+    return spark.read.option("recursiveFileLookup", "true").parquet(*(q.path(f) for f in files))
+
+
+def handed_in(spark: Any, frame: Any, views: list[str]) -> Any:
+    """A caller's frame in our own session: through a global view, so that its plan stays as the caller's session made it.
+
+    `views` takes the name of the view, which has to be dropped at the end. Arrow tables and pandas frames are taken too.
+    """
+    if not hasattr(frame, "createOrReplaceGlobalTempView"):
+        return spark.createDataFrame(arrow_table(frame))
+    name = f"invaract_{uuid.uuid4().hex}"
+    frame.createOrReplaceGlobalTempView(name)
+    views.append(name)
+    return spark.table(f"global_temp.{name}")
+
+
+def arrow_table(frame: Any) -> pa.Table:
+    """The rows of an Arrow table or stream, a pandas or a polars frame, in Arrow types that Spark takes."""
+    if hasattr(frame, "__arrow_c_stream__"):
+        table = pa.RecordBatchReader.from_stream(frame).read_all()
+    else:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    views = {pa.string_view(): pa.string(), pa.large_string(): pa.string(), pa.binary_view(): pa.binary()}
+    return table.cast(pa.schema([pa.field(f.name, views.get(f.type, f.type), f.nullable) for f in table.schema]))

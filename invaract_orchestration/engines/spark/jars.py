@@ -1,0 +1,59 @@
+"""The Delta JARs of a session that the gate starts itself: resolved once, without an address written anywhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+
+from invaract_orchestration.errors import GateError, MissingExtra
+
+PACKAGES = "io.delta:delta-spark_4.2_2.13:4.4.0"
+"""The Delta of this PySpark; the next patch release has a Python package, but its JARs are not served."""
+
+
+def ivy_settings() -> str:
+    """The file that tells Ivy to ask one repository, by its kind and without an address."""
+    return str(files("invaract_orchestration.engines.spark") / "ivysettings.xml")
+
+
+def jar_options(folder: str | None) -> dict[str, str]:
+    """The options that give a session its JARs: those of a folder, or the ones to resolve.
+
+    Raises:
+        GateError: the folder holds no JAR.
+    """
+    if folder is None:
+        return {"spark.jars.packages": PACKAGES, "spark.jars.ivySettings": ivy_settings()}
+    found = sorted(Path(folder).glob("*.jar"))
+    if not found:
+        raise GateError(
+            f"there is no JAR in {folder!r}", code="engine.jars_missing",
+            hint="INVARACT_SPARK_JARS names a folder of resolved JARs; leave it out to have them resolved",
+        )  # fmt: skip
+    return {"spark.jars": ",".join(map(str, found))}
+
+
+def java_version() -> str | None:
+    """The first line of what Java says of itself, none where there is no Java."""
+    home = os.environ.get("JAVA_HOME")
+    program = shutil.which("java", path=f"{home}/bin" if home else None) or shutil.which("java")
+    if program is None:
+        return None
+    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False, timeout=30).stderr
+    return said.splitlines()[0] if said else program
+
+
+def require_java() -> None:
+    """Raises GateError where there is no Java, and MissingExtra where PySpark is not installed."""
+    try:
+        import pyspark  # noqa: F401  # asked before a session is tried
+    except ImportError:
+        raise MissingExtra("the Spark engine", "spark") from None
+    if java_version() is None:
+        raise GateError(
+            "the Spark engine needs Java, and none was found", code="engine.java_missing",
+            hint="install a Java 17 runtime or set JAVA_HOME; a remote Spark needs none (INVARACT_SPARK_REMOTE)",
+        )  # fmt: skip

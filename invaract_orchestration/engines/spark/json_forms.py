@@ -1,0 +1,170 @@
+"""From a JSON value to a value of the declared type: a value has its JSON type, nothing is coerced.
+
+A record is read as a variant, which keeps whole numbers and decimals of up to 38 digits exactly, and refuses an object that
+holds a key twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from invaract_orchestration.contract.field_types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    FLOATS,
+    INTEGERS,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Array,
+    Decimal,
+    FieldType,
+    Map,
+    Struct,
+)  # fmt: skip
+from invaract_orchestration.contract.fields import FieldSpec
+from invaract_orchestration.engines.spark import sql_text as q
+from invaract_orchestration.engines.spark.text_forms import is_finite, read_text
+from invaract_orchestration.engines.spark.types import spark_type
+from invaract_orchestration.errors import NotSupported
+
+_OBJECT = "MAP<STRING, VARIANT>"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonReading:
+    """The SQL of a value, and per path below it whether what stands there has the declared type (null counts as right)."""
+
+    value: str
+    rights: tuple[tuple[tuple[str, ...], str], ...]
+
+
+def record(line: str) -> str:
+    """The variant of a line that is one JSON value and nothing else, else null.
+
+    Spark's parser stops after the first value, so the line is also read inside of an array: there, what follows it is an
+    error or another element. What would close that array is an error inside of an object.
+    """
+    inside = f"TRY_CAST(try_parse_json(concat('[', {line}, ']')) AS ARRAY<VARIANT>)"
+    closes = rf"{line} RLIKE {q.text(chr(92) + '}' + chr(92) + 's*' + chr(92) + ']')}"
+    other = f"try_parse_json(concat({q.text('{' + chr(34) + 'r' + chr(34) + ':')}, {line}, {q.text('}')}))"
+    return f"CASE WHEN size({inside}) = 1 AND (NOT ({closes}) OR {other} IS NOT NULL) THEN {inside}[0] END"
+
+
+def is_object(value: str) -> str:
+    """Whether a variant is an object; never null."""
+    return f"coalesce(schema_of_variant({value}) LIKE 'OBJECT<%', false)"
+
+
+def repeats_a_key(line: str) -> str:
+    """Whether a line that is no variant is JSON all the same: then an object in it holds a key twice."""
+    strict = (
+        "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'allowComments', 'false', "
+        "'allowUnquotedFieldNames', 'false', 'mode', 'PERMISSIVE')"
+    )
+    read = f"from_json(concat('[', {line}, ']'), 'ARRAY<MAP<STRING, STRING>>', {strict})"
+    return f"coalesce(json_object_keys({line}) IS NOT NULL AND size({read}) = 1 AND {read}[0] IS NOT NULL, false)"
+
+
+def members(value: str) -> str:
+    """The members of an object by their name."""
+    return f"TRY_CAST({value} AS {_OBJECT})"
+
+
+def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int = 0) -> JsonReading:
+    """How the SQL expression `j`, a variant or null, is read as `type_`."""
+    kind = f"schema_of_variant({j})"
+    match type_:
+        case Array(element):
+            return _array(j, element, spec, zone, path, depth)
+        case Map(key, held):
+            return _map(j, key, held, spec, zone, path, depth)
+        case Struct(fields):
+            return _struct(j, fields, spec, zone, path, depth)
+    if type_ == STRING:
+        return _leaf(path, j, _text(j), f"{kind} = 'STRING'")
+    if type_ == BOOLEAN:
+        return _leaf(path, j, f"try_variant_get({j}, '$', 'boolean')", f"{kind} = 'BOOLEAN'")
+    if type_ in (DATE, TIMESTAMP, TIMESTAMP_NTZ, BINARY):
+        read = read_text(_text(j), type_, spec, zone)
+        return _leaf(path, j, read.value, f"{kind} = 'STRING' AND ({read.is_right})")
+    value = f"try_variant_get({j}, '$', {q.text(spark_type(type_).lower())})"
+    if type_ in INTEGERS:
+        return _leaf(path, j, value, f"{kind} = 'BIGINT' AND {value} IS NOT NULL")
+    if isinstance(type_, Decimal):
+        scale = f"CAST(regexp_extract({kind}, {q.text(r',([0-9]+)')}, 1) AS INT)"
+        is_exact = f"({kind} = 'BIGINT' OR ({kind} LIKE 'DECIMAL(%' AND {scale} <= {type_.scale}))"
+        return _leaf(path, j, value, f"{is_exact} AND {value} IS NOT NULL")
+    if type_ in FLOATS:
+        is_number = f"({kind} IN ('BIGINT', 'DOUBLE', 'FLOAT') OR {kind} LIKE 'DECIMAL(%')"
+        return _leaf(path, j, value, f"{is_number} AND {is_finite(value)}")
+    raise NotSupported(f"field {spec.name!r}: {type_} cannot be read from JSON")
+
+
+def _text(j: str) -> str:
+    return f"try_variant_get({j}, '$', 'string')"
+
+
+def _leaf(path: tuple[str, ...], j: str, value: str, is_right: str) -> JsonReading:
+    return JsonReading(value, ((path, f"{_is_null(j)} OR coalesce({is_right}, false)"),))
+
+
+def _is_null(j: str) -> str:
+    return f"({j} IS NULL OR is_variant_null({j}))"
+
+
+def _array(j: str, element: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int) -> JsonReading:
+    each = f"e{depth}"
+    inner = read_json(each, element, _element(spec, element), zone, path, depth + 1)
+    items = f"TRY_CAST({j} AS ARRAY<VARIANT>)"
+    value = f"CAST(transform({items}, {each} -> {inner.value}) AS {spark_type(Array(element))})"
+    is_array = f"coalesce(schema_of_variant({j}) LIKE 'ARRAY<%', false)"
+    return JsonReading(f"CASE WHEN {is_array} THEN {value} END", _of_each(j, is_array, items, each, path, inner.rights))
+
+
+def _map(j: str, key: FieldType, value: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int) -> JsonReading:
+    each = f"e{depth}"
+    keys = read_text(f"{each}.key", key, FieldSpec(name=spec.name, type=key), zone)
+    inner = read_json(f"{each}.value", value, _element(spec, value), zone, path, depth + 1)
+    entries = f"map_entries({members(j)})"
+    rights = _of_each(j, is_object(j), entries, each, path, ((path, keys.is_right), *inner.rights))
+    own = q.all_of(r for p, r in rights if p == path)
+    built = f"map_from_entries(transform({entries}, {each} -> struct({keys.value} AS key, {inner.value} AS value)))"
+    return JsonReading(
+        f"CASE WHEN {is_object(j)} AND {own} THEN CAST({built} AS {spark_type(Map(key, value))}) END", rights
+    )
+
+
+def _element(spec: FieldSpec, type_: FieldType) -> FieldSpec:
+    """What is declared of the elements: the format of the field is theirs, its fields are those of each."""
+    return spec.model_copy(update={"type": type_})
+
+
+def _of_each(
+    j: str, is_right_kind: str, items: str, each: str, path: tuple[str, ...], rights: tuple[tuple[tuple[str, ...], str], ...]
+) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """The forms of the elements become forms of the field: those of an element itself stand under its own path."""
+
+    def all_are(right: str) -> str:
+        return f"coalesce(forall({items}, {each} -> {right}), true)"
+
+    own = all_are(q.all_of(r for p, r in rights if p == path))
+    below = tuple((p, f"CASE WHEN NOT {is_right_kind} THEN true ELSE {all_are(r)} END") for p, r in rights if p != path)
+    return ((path, f"{_is_null(j)} OR CASE WHEN {is_right_kind} THEN {own} ELSE false END"), *below)
+
+
+def _struct(
+    j: str, fields: tuple[tuple[str, FieldType], ...], spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int
+) -> JsonReading:
+    parts = members(j)
+    children = {child.name: child for child in spec.fields}
+    inner = [
+        (n, t, read_json(f"{parts}[{q.text(n)}]", t, children.get(n, FieldSpec(name=n, type=t)), zone, (*path, n), depth))
+        for n, t in fields
+    ]
+    packed = ", ".join(f"{q.text(n)}, CAST({r.value} AS {spark_type(t)})" for n, t, r in inner)
+    known = f"size(array_except(map_keys({parts}), {q.texts([n for n, _ in fields])})) = 0"
+    own = (path, f"{_is_null(j)} OR coalesce({is_object(j)} AND {known}, false)")
+    below = tuple((p, f"NOT {is_object(j)} OR ({r})") for _, _, read in inner for p, r in read.rights)
+    return JsonReading(f"CASE WHEN {is_object(j)} THEN named_struct({packed}) END", (own, *below))

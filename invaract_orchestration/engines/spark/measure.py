@@ -1,0 +1,189 @@
+"""Counting on a candidate: dataset rules, and conditions of the target. Keys are counted in `keys`."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal as Number
+from pathlib import Path
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from invaract_orchestration.candidate.candidate import Candidate
+from invaract_orchestration.checks.measurements import DatasetFact
+from invaract_orchestration.checks.rows import rows_text
+from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, MustBe
+from invaract_orchestration.engines.spark import spark_sql
+from invaract_orchestration.engines.spark import sql_text as q
+from invaract_orchestration.engines.spark.files import candidate_frame
+from invaract_orchestration.engines.spark.frames import table_frame
+from invaract_orchestration.engines.spark.session import PrivateSession, translated
+from invaract_orchestration.engines.spark.text_forms import read_text
+from invaract_orchestration.engines.spark.types import spark_type
+from invaract_orchestration.errors import EngineFailure, GateError, InputUnreadable, NotSupported
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """Counts through one session. `table_place` turns a table's name in a contract into its location."""
+
+    session: PrivateSession
+    table_place: Callable[[str], str]
+
+    def measure_dataset(self, contract: Contract, candidate: Candidate, rule: DatasetRule, now: datetime) -> DatasetFact:
+        """See `Measurer.measure_dataset`."""
+        with translated(f"measuring dataset rule {rule.name!r}"):
+            if rule.row_count is not None:
+                return DatasetFact(value=candidate.rows)
+            if rule.null_share is not None:
+                return self._null_share(candidate, rule.null_share.column)
+            if rule.covers is not None:
+                return self._covers(contract, candidate, rule)
+            if rule.references is not None:
+                return self._references(candidate, rule)
+            return self._query(candidate, rule, now)
+
+    def _null_share(self, candidate: Candidate, column: str) -> DatasetFact:
+        name = candidate.spelled.get(column, column)
+        known = [f.statistics.get(name) for f in candidate.files]
+        nulls = sum(s.nulls for s in known if s is not None)
+        if any(s is None for s in known):
+            (nulls,) = self._one(candidate_frame(self.session.spark, candidate), f"count(*) - count({q.name(name)})")
+        return DatasetFact(value=nulls / candidate.rows if candidate.rows else 0.0)
+
+    def _covers(self, contract: Contract, candidate: Candidate, rule: DatasetRule) -> DatasetFact:
+        covers = rule.covers
+        assert covers is not None  # chosen by its kind
+        spec = contract.field(covers.column)
+        assert spec is not None  # the loader has seen to it
+        own = q.name(candidate.spelled.get(covers.column, covers.column))
+        wanted = self._reference(contract, covers.reference, covers.reference_column or covers.column, spec)
+        there = candidate_frame(self.session.spark, candidate).where(f"{own} IS NOT NULL")
+        there = there.selectExpr(f"{own} AS w", "true AS is_there")
+        counted = wanted.join(there.distinct(), "w", "left")
+        missing, asked, unread = self._one(counted, "count_if(is_there IS NULL)", "count(*)", "count_if(w IS NULL)")
+        if unread:
+            raise GateError(
+                f"dataset rule {rule.name!r}: {rows_text(unread)} of the reference {covers.reference!r} hold no {spec.type}",
+                code="dataset.reference_type", hint=f"write its values as those of {covers.column!r}",
+            )  # fmt: skip
+        if not asked:
+            raise GateError(
+                f"dataset rule {rule.name!r}: the reference {covers.reference!r} holds no value, so it asks for nothing",
+                code="dataset.reference_empty",
+            )
+        return DatasetFact(value=missing)
+
+    def _reference(self, contract: Contract, reference: str, column: str, spec: FieldSpec) -> Any:
+        """The different values `w` of a reference's column, in the type of the field; null for one that is none."""
+        path = (contract.base or Path.cwd()) / reference
+        path = path if path.exists() else Path(self.table_place(reference))
+        if not path.exists():
+            raise GateError(
+                f"the reference {reference!r} does not exist", code="dataset.reference_missing",
+                hint="a relative path starts at the contract's file",
+            )  # fmt: skip
+        spark = self.session.spark
+        if path.is_dir() or path.suffix == ".parquet":
+            frame = table_frame(spark, str(path), None) if path.is_dir() else spark.read.parquet(q.path(path))
+            chosen = q.name(_chosen(reference, column, list(frame.columns)))
+            values = frame.where(f"{chosen} IS NOT NULL").selectExpr(f"{chosen} AS r").distinct()
+            return values.selectExpr(f"TRY_CAST(r AS {spark_type(spec.type)}) AS w").distinct()
+        listed = ", ".join(f"({q.text(v)})" for v in sorted(_csv_values(path, reference, column)))
+        read = read_text("r", spec.type, FieldSpec(name=spec.name, type=spec.type), contract.timezone)
+        texts = f"SELECT * FROM VALUES {listed} AS t(r)" if listed else "SELECT CAST(NULL AS STRING) AS r WHERE false"
+        return spark.sql(texts).selectExpr(f"CASE WHEN {read.is_right} THEN {read.value} END AS w").distinct()
+
+    def _references(self, candidate: Candidate, rule: DatasetRule) -> DatasetFact:
+        references = rule.references
+        assert references is not None  # chosen by its kind
+        own = [q.name(candidate.spelled.get(n, n)) for n in references.columns]
+        there = table_frame(self.session.spark, self.table_place(references.table), None)
+        missing = [k for k in references.key if k not in there.columns]
+        if missing:
+            raise GateError(
+                f"table {references.table!r} has no column {', '.join(map(repr, missing))}", code="table.column_missing"
+            )
+        names = [f"k{i}" for i in range(len(own))]
+        asked = candidate_frame(self.session.spark, candidate).where(" AND ".join(f"{n} IS NOT NULL" for n in own))
+        asked = asked.selectExpr(*(f"{o} AS {n}" for o, n in zip(own, names, strict=True)))
+        known = there.selectExpr(*(f"{q.name(k)} AS {n}" for k, n in zip(references.key, names, strict=True)))
+        return DatasetFact(value=asked.join(known, names, "left_anti").count())
+
+    def _query(self, candidate: Candidate, rule: DatasetRule, now: datetime) -> DatasetFact:
+        assert rule.sql is not None and rule.must_be is not None  # chosen by its kind
+        tree = sqlglot.parse_one(rule.sql, read="spark")
+        strangers = {t.name.lower() for t in tree.find_all(exp.Table)} - {c.alias_or_name.lower() for c in tree.find_all(exp.CTE)}
+        if strangers - {"candidate"}:
+            raise NotSupported(
+                f"dataset rule {rule.name!r}: the query reads {', '.join(sorted(strangers - {'candidate'}))}",
+                hint="a dataset query reads the table `candidate` alone",
+            )
+        candidate_frame(self.session.spark, candidate).createOrReplaceTempView("candidate")
+        rows = self.session.spark.sql(f"SELECT * FROM ({spark_sql.measured_query(rule.sql, now)}) LIMIT 2").collect()
+        if len(rows) != 1 or len(rows[0]) != 1:
+            raise GateError(
+                f"dataset rule {rule.name!r}: the query must give one number, it gave "
+                f"{'no row' if not rows else f'{len(rows[0])} columns' if len(rows) == 1 else 'several rows'}",
+                code="dataset.query_shape",
+            )
+        return DatasetFact(value=None, is_within=_is_within(rows[0][0], rule.must_be, rule.name))
+
+    def count_violations(self, candidate: Candidate, conditions: Sequence[str], now: datetime) -> Sequence[int]:
+        """See `Measurer.count_violations`."""
+        known = {name.lower(): q.name(name) for name, _ in candidate.columns}
+        counters = [
+            f"count_if(NOT coalesce({spark_sql.condition(c, lambda n: known.get(n.lower()), now)}, false))"
+            for c in conditions
+        ]
+        with translated("checking the target's constraints"):
+            return self._one(candidate_frame(self.session.spark, candidate), *counters) if counters else ()
+
+    def _one(self, frame: Any, *counters: str) -> tuple[int, ...]:
+        rows = frame.selectExpr(*(f"{c} AS n{i}" for i, c in enumerate(counters))).collect()
+        if len(rows) != 1:
+            raise EngineFailure("a count gave no answer")
+        return tuple(rows[0])
+
+
+def _csv_values(path: Path, reference: str, column: str) -> set[str]:
+    """The texts of a column of a reference file."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file, strict=True)
+            chosen = _chosen(reference, column, list(rows.fieldnames or ()))
+            return {value for row in rows if (value := row[chosen])}
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise InputUnreadable(f"the reference {reference!r} cannot be read as comma-separated text") from None
+
+
+def _chosen(reference: str, column: str, names: list[str]) -> str:
+    chosen = column if column in names else (names[0] if len(names) == 1 else None)
+    if chosen is None:
+        raise GateError(
+            f"the reference {reference!r} has no column {column!r}", code="dataset.reference_column",
+            hint=f"its columns are {', '.join(map(repr, sorted(names)))}; name one with reference_column",
+        )  # fmt: skip
+    return chosen
+
+
+def _is_within(value: Any, bounds: MustBe, name: str) -> bool | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not re.fullmatch(r"-?[0-9.]+(e[+-]?[0-9]+)?|nan|-?inf", str(value).lower()):
+        raise GateError(f"dataset rule {name!r}: the query gave no number", code="dataset.query_shape")
+    number = Number(str(value))
+    if number.is_nan():
+        return False
+    return not (
+        (bounds.equal_to is not None and number != Number(bounds.equal_to))
+        or (bounds.greater_than is not None and number <= Number(bounds.greater_than))
+        or (bounds.at_least is not None and number < Number(bounds.at_least))
+        or (bounds.less_than is not None and number >= Number(bounds.less_than))
+        or (bounds.at_most is not None and number > Number(bounds.at_most))
+    )

@@ -1,0 +1,210 @@
+"""Spark sessions: where one comes from, the private one that an attempt works in, and the translation of Spark's errors.
+
+Everything is said in SQL text and by public calls, so that a classic session and a remote one (Connect) are the same to the
+gate. Spark's messages quote values, lines and paths of the data, so none is passed on: its class and a known part of its text
+choose an error of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from invaract_orchestration.engines.spark.jars import jar_options, require_java
+from invaract_orchestration.errors import EngineFailure, GateError, InputUnreadable, InvaractError, MissingExtra
+
+_SESSION = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
+"""Options of a session that the gate starts because there is none."""
+
+_MEANING = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.maxRecordsPerFile": "0",
+    "spark.sql.sources.partitionOverwriteMode": "STATIC",
+    "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
+    "spark.sql.caseSensitiveInferenceMode": "NEVER_INFER",
+}
+"""Settings of the private session, so that no setting of a user's own changes a verdict."""
+_KEPT = ("spark.sql.shuffle.partitions", "spark.sql.catalog.", "spark.hadoop.", "fs.")
+"""Runtime settings of the user's session that say where things are and how much runs at once."""
+
+_KNOWN = (
+    ("unexpected end of input stream", "a compressed file is cut off or damaged", "ask for the file again and submit it anew"),
+    ("not in gzip format", "a compressed file is damaged", "ask for the file again and submit it anew"),
+    ("incorrect header check", "a compressed file is damaged", "ask for the file again and submit it anew"),
+    ("incorrect data check", "a compressed file is damaged", "ask for the file again and submit it anew"),
+    ("is not a parquet file", "a file is not a Parquet file, or is cut off", "check source.format and the file's size"),
+    ("malformed_character_coding", "a file is not text of the declared encoding", "check source.options.encoding"),
+    ("path_not_found", "a file has vanished since it was listed", "submit the batch again"),
+    ("file_not_exist", "a file has vanished since it was listed", "submit the batch again"),
+    ("no space left", "the disk is full", "free some space, then submit the batch again; nothing was published"),
+    ("outofmemoryerror", "the engine ran out of memory", "give Spark more memory, or more executors"),
+    ("permission denied", "a place cannot be written or read", "check the permissions of source and candidate location"),
+    ("failed_read_file", "a file cannot be read", "check that it is whole and what source.format says"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateSession:
+    """A session of the gate's own: `spark` runs everything, `is_remote` says that it is a Connect session."""
+
+    spark: Any
+    is_remote: bool
+
+    def observe(self, frame: Any, metrics: dict[str, str]) -> tuple[Any, Any]:
+        """The frame with counters that are taken while it is written, and where they will be (see `observed`)."""
+        observation = _observation(frame)
+        return frame.observe(observation, *expressions(frame, metrics)), observation
+
+
+def _observation(frame: Any) -> Any:
+    if is_connect(frame):
+        from pyspark.sql.connect import observation
+
+        return observation.Observation()
+    from pyspark.sql import Observation
+
+    return Observation()
+
+
+def expressions(frame: Any, named: dict[str, str]) -> list[Any]:
+    """SQL texts as named columns of the kind that a frame takes."""
+    if is_connect(frame):
+        from pyspark.sql.connect import functions as connect
+
+        return [connect.expr(sql).alias(name) for name, sql in named.items()]
+    from pyspark.sql import functions as classic
+
+    return [classic.expr(sql).alias(name) for name, sql in named.items()]
+
+
+def observed(observation: Any, names: tuple[str, ...]) -> dict[str, int] | None:
+    """The counters, or none: what was not observed is not known, and never zero."""
+    try:
+        found = observation.get
+    except Exception:  # noqa: BLE001  # whatever it was, there is no count
+        return None
+    if not all(isinstance(found.get(n), int) for n in names):
+        return None
+    return {n: found[n] for n in names}
+
+
+def is_connect(session: Any) -> bool:
+    """Whether a session (or a frame) is one of Spark Connect."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def user_session(remote: str | None, master: str, jars: str | None) -> Any:
+    """The session to work beside: the active one of this process, one of the remote server, or a new one with Delta.
+
+    Raises:
+        GateError: there is no Java, the JARs cannot be resolved, or the server cannot be reached.
+    """
+    try:
+        from pyspark.sql import SparkSession  # heavy, and only this engine needs it
+    except ImportError:
+        raise MissingExtra("the Spark engine", "spark") from None
+    if remote is not None:
+        return _connected(remote)
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    require_java()
+    builder = SparkSession.builder.appName("invaract").master(master)
+    for name, value in (_SESSION | jar_options(jars)).items():
+        builder = builder.config(name, value)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:  # noqa: BLE001  # its text is long and says less than this
+        raise GateError(
+            f"Spark cannot be started ({type(error).__name__})", code="engine.not_started",
+            hint="the Delta JARs are fetched once from the Maven repository: check the network, or name a folder that holds "
+            "them with INVARACT_SPARK_JARS; `invaract doctor` looks at Java and the JARs",
+        ) from None  # fmt: skip
+
+
+def _connected(remote: str) -> Any:
+    try:
+        from pyspark.sql.connect.session import SparkSession
+    except ImportError:
+        raise MissingExtra("Spark Connect", "spark") from None
+    try:
+        session = SparkSession.builder.remote(remote).create()
+        session.version  # noqa: B018  # the first answer of the server
+    except Exception as error:  # noqa: BLE001  # its text may hold a token
+        raise GateError(
+            f"the Spark Connect server cannot be reached ({type(error).__name__})", code="engine.not_reached",
+            hint="check INVARACT_SPARK_REMOTE, such as sc://host:15002, and that the server runs",
+        ) from None  # fmt: skip
+    return session
+
+
+@contextmanager
+def private_session(base: Any) -> Iterator[PrivateSession]:
+    """A session beside a user's own: it shares its tables and its resources, and none of its settings is changed."""
+    with translated("opening a session"):
+        remote = is_connect(base)
+        spark = base.cloneSession() if remote else _beside(base)
+        for name, value in _MEANING.items():
+            with suppress(Exception):  # a setting that this Spark does not know
+                spark.conf.set(name, value)
+    yield PrivateSession(spark, remote)
+
+
+def _beside(base: Any) -> Any:
+    spark = base.newSession()
+    for name, value in base.conf.getAll.items():
+        if name.startswith(_KEPT):
+            with suppress(Exception):  # a static setting, which both sessions share
+                spark.conf.set(name, value)
+    catalog, database = base.catalog.currentCatalog(), base.catalog.currentDatabase()
+    with suppress(Exception):  # a catalog that this session cannot open is no reason to stop
+        spark.catalog.setCurrentCatalog(catalog)
+        spark.catalog.setCurrentDatabase(database)
+    return spark
+
+
+@contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Turn whatever Spark raises into an error of ours, without its text and without its chain."""
+    try:
+        yield
+    except InvaractError:
+        raise
+    except Exception as error:  # noqa: BLE001  # Spark raises classes of py4j, grpc and its own
+        raise _translate(doing, error) from None
+
+
+def _translate(doing: str, error: Exception) -> GateError:
+    message = str(error).lower()
+    for part, sentence, hint in _KNOWN:
+        if part in message:
+            return InputUnreadable(f"{doing}: {sentence}", hint=hint)
+    return EngineFailure(
+        f"{doing}: the engine failed with {type(error).__name__}",
+        hint="its own message may hold values and is withheld; run `invaract lint` on the contract and check the files",
+    )

@@ -1,0 +1,98 @@
+"""A user's session is used as it is: its settings change no verdict, and none of them is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from invaract_orchestration.engines.spark.engine import SparkEngine
+from tests.engines.lake import broken
+from tests.spark.lakes import EngineLake
+
+FIELDS = (
+    "{name: id, type: int, required: true}\n{name: at, type: timestamp}\n{name: note, type: string, pattern: 'a\\\\d'}\n"
+    '{name: amount, type: "decimal(10,2)"}'
+)
+TEXT = "id,at,note,amount\n1,2026-01-01T00:30:00Z,a1,1.25\n2,0001-01-01T00:00:00Z,,\n"
+HOSTILE = {
+    "spark.sql.session.timeZone": "Pacific/Auckland",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.sources.partitionOverwriteMode": "dynamic",
+    "spark.databricks.delta.schema.autoMerge.enabled": "true",
+    "spark.sql.parser.escapedStringLiterals": "true",
+    "spark.sql.legacy.timeParserPolicy": "LEGACY",
+    "spark.sql.files.ignoreCorruptFiles": "true",
+    "spark.sql.parquet.outputTimestampType": "INT96",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+}
+
+
+@contextmanager
+def settings(spark: Any, values: dict[str, str]) -> Iterator[None]:
+    before = {name: spark.conf.get(name, None) for name in values}
+    for name, value in values.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)
+
+
+def test_settings_of_the_session_change_no_verdict_and_stay_as_they_are(lake: EngineLake, spark: Any) -> None:
+    lake.put({"a.csv": TEXT})
+    rule = 'quality: {row_rules: [{name: day, sql: "date(at) <= date(\'2026-01-01\')"}, {name: no, sql: "1 / (id - id) > 0"}]}'
+    contract = lake.contract(FIELDS, more=rule)
+    with settings(spark, HOSTILE):
+        before = dict(spark.conf.getAll)
+        result = lake.check(contract)
+        assert dict(spark.conf.getAll) == before
+    assert broken(result) == {"no": 2}
+
+
+def test_active_session_is_taken_and_no_other_is_started(lake: EngineLake, spark: Any) -> None:
+    lake.put({"a.csv": TEXT})
+    with SparkEngine().open(lake.root / "scratch", lambda name, _: name) as session:
+        assert session.private.spark.sparkContext is spark.sparkContext
+        assert session.private.spark is not spark
+
+
+def test_frame_of_the_users_session_keeps_the_meaning_that_it_has_there(lake: EngineLake, spark: Any) -> None:
+    with settings(spark, {"spark.sql.session.timeZone": "Asia/Tokyo"}):
+        frame = spark.sql("SELECT 1 AS id, date(timestamp'2026-01-01 23:30:00Z') AS day")
+        fields = "{name: id, type: int}\n{name: day, type: date}"
+        result = lake.run(lake.contract(fields), frame=frame, submission_id="frame-1")
+    assert result.state == "published", result
+    assert [str(row["day"]) for row in lake.rows()] == ["2026-01-02"]
+    assert [v.name for v in spark.catalog.listTables("global_temp") if v.name.startswith("invaract")] == []
+
+
+def test_lazy_frame_is_evaluated_once(lake: EngineLake, spark: Any) -> None:
+    seen = spark.sparkContext.accumulator(0)
+
+    def one(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            seen.add(batch.num_rows)
+            yield batch
+
+    frame = spark.range(100).mapInArrow(one, "id bigint")
+    fields = "{name: id, type: bigint, max: 98}"
+    lake.run(lake.contract(fields, more="keys: [[id]]\nquality: {on_row_failure: quarantine}"), frame=frame, submission_id="f")
+    assert seen.value == 100
+    assert (len(lake.rows()), len(lake.aside())) == (99, 1)
+
+
+@pytest.mark.parametrize("value", ["secret-canary-7", "1;secret-canary-7"])
+def test_value_of_a_bad_cell_is_in_no_message(lake: EngineLake, value: str, capfd: pytest.CaptureFixture[str]) -> None:
+    lake.put({"a.csv": f"id,note\n{value},x\n"})
+    result = lake.run(lake.contract("{name: id, type: int}\n{name: note, type: string}"))
+    told = capfd.readouterr()
+    assert result.state == "rejected"
+    assert "canary" not in repr(result) + told.out + told.err
