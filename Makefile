@@ -13,7 +13,7 @@ SETUP := pyproject.toml constraints.txt
 # PostgreSQL's tests start its server as another user, by a program that a short PATH leaves out.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo test check schema packages clean
+.PHONY: demo test check jars schema packages clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.core  ## publish a year of flights, good months and bad ones
@@ -28,6 +28,9 @@ check: $(VENV)/.all  ## style, types, layers, and whether what is generated is f
 	$(BIN)/lint-imports
 	$(BIN)/python -m invaract_orchestration.contract.json_schema --check
 	$(BIN)/python -m invaract_orchestration.contract.reference --check
+
+jars: $(VENV)/.all  ## fetch the JARs of the Spark engine, which tests and runs do by themselves too
+	@$(BIN)/python -m invaract_orchestration.engines.spark.jars
 
 schema: $(VENV)/.core  ## write the contract's JSON Schema and reference anew
 	$(BIN)/python -m invaract_orchestration.contract.json_schema --write

@@ -55,6 +55,15 @@ def _engine(name: str, settings: Settings) -> Any:
     raise UsageError(f"engine {name!r} is not known", hint="the engines are duckdb and spark")
 
 
+def spark_jars(settings: Settings | None = None) -> tuple[bool, str] | None:
+    """Whether the JARs of the Spark engine are here, and a sentence about them; none where Spark is not installed."""
+    from importlib.util import find_spec
+
+    from invaract_orchestration.engines.spark.jars import jars_found
+
+    return jars_found((settings or read_settings()).spark_jars) if find_spec("pyspark") else None
+
+
 def infer_columns(path: str | Path) -> Any:
     """What a file without a contract holds (FileDraft): names and types as the gate would ask for them.
 

@@ -39,7 +39,16 @@ def _findings() -> Iterator[tuple[str, str, str]]:
         else:
             yield "-", f"extra {extra}", f"not installed; pip install 'invaract-orchestration[{extra}]'"
     yield "ok" if (java := _java()) else "-", "java", java or "not found; the Spark engine needs it"
+    yield from _spark()
     yield from _places()
+
+
+def _spark() -> Iterator[tuple[str, str, str]]:
+    from invaract_orchestration.wiring import spark_jars
+
+    found = spark_jars()
+    if found is not None:
+        yield "ok" if found[0] else "-", "Spark's JARs", found[1]
 
 
 def _places() -> Iterator[tuple[str, str, str]]:

@@ -24,7 +24,7 @@ from invaract_orchestration.errors import InvaractError
 
 Source = Annotated[str | None, Parameter(help="files, a folder or a glob to read instead of the contract's")]
 SubmissionId = Annotated[str | None, Parameter(help="an id of your own: the same bytes as a new batch")]
-Engine = Annotated[str | None, Parameter(help="duckdb (the default)")]
+Engine = Annotated[str | None, Parameter(help="duckdb (the default) or spark")]
 Form = Annotated[Output, Parameter(help="for people, for programs, for build servers")]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="no progress on stderr")]
 

@@ -15,11 +15,13 @@ from typing import Any
 from invaract_orchestration.candidate.candidate import Candidate, Materialised, Tally
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck, row_checks
+from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.failing import Failing, FailingWriter
 from invaract_orchestration.engines.spark.files import candidate_frame, remove, spelled_columns, write_candidate
+from invaract_orchestration.engines.spark.readings import rows_of
 from invaract_orchestration.engines.spark.row_conditions import null_condition, row_condition
-from invaract_orchestration.engines.spark.rows import BLANK, DOUBT, HEADER, RECORD, Rows, column_types, rows_of
+from invaract_orchestration.engines.spark.rows import BLANK, DOUBT, HEADER, RECORD, Rows, column_types
 from invaract_orchestration.engines.spark.session import PrivateSession, observed, translated
 from invaract_orchestration.engines.spark.statistics import is_proven
 from invaract_orchestration.errors import EngineFailure
@@ -43,8 +45,11 @@ class Writer:
 
     def materialise(self) -> Materialised:
         """See `CandidateWriter.materialise`."""
-        contract = self.request.contract
-        rows = rows_of(self.session, contract, self.request.batch, self.frame)
+        contract, batch = self.request.contract, self.request.batch
+        frame = self.frame
+        if frame is not None and batch.table is None and contract.schema_policy.type_changes == "accept":
+            frame = hold_frame(self.session, contract, frame, self.scratch)
+        rows = rows_of(self.session, contract, batch, frame)
         checks = row_checks(contract)
         candidate = self._write_whole(rows)
         if candidate is None:
@@ -184,6 +189,15 @@ class Writer:
         if whole is not None and not rows.is_text and not self.request.batch.files:
             return writer.from_candidate(whole)
         return writer.from_source()
+
+
+def hold_frame(session: PrivateSession, contract: Contract, frame: Any, scratch: Path) -> Any:
+    """Keep the rows of a frame or query beside the candidate: values are judged one by one, which may take a second reading."""
+    folder = str(scratch / "frame")
+    chosen = [q.name(n) for n in frame.columns if contract.field(n) is not None]
+    with translated("reading the source"):
+        frame.selectExpr(*chosen).write.mode("error").parquet(folder)
+        return session.spark.read.parquet(q.path(folder))
 
 
 def _with_failing(check: str, tally: Tally, failing: Failing, read: int) -> Tally:

@@ -20,8 +20,9 @@ from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.files import candidate_frame, spelled_columns
+from invaract_orchestration.engines.spark.folders import path_of
 from invaract_orchestration.engines.spark.row_conditions import null_condition, row_condition
-from invaract_orchestration.engines.spark.rows import Rows, column_types, path_of
+from invaract_orchestration.engines.spark.rows import Rows, as_payload, column_types
 from invaract_orchestration.engines.spark.session import PrivateSession, translated
 
 _KEPT = pa.schema(
@@ -67,7 +68,7 @@ class FailingWriter:
         """Take the failing rows from a candidate whose source gives no second reading."""
         types, fields = column_types(self.request.contract), self.request.contract.fields
         known = spelled_columns(whole.spelled, fields)
-        packed = ", ".join(f"{q.text(f.name)}, {known[f.name.lower()]}" for f in fields)
+        packed = ", ".join(f"{q.text(f.name)}, {as_payload(known[f.name.lower()], f.type)}" for f in fields)
 
         def columns(name: str) -> str | None:
             return known.get(name.lower())

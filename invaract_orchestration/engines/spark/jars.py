@@ -57,3 +57,28 @@ def require_java() -> None:
             "the Spark engine needs Java, and none was found", code="engine.java_missing",
             hint="install a Java 17 runtime or set JAVA_HOME; a remote Spark needs none (INVARACT_SPARK_REMOTE)",
         )  # fmt: skip
+
+
+def jars_found(folder: str | None) -> tuple[bool, str]:
+    """Whether the JARs are here already, and a sentence about it for people."""
+    if folder is not None:
+        count = len(list(Path(folder).glob("*.jar")))
+        return count > 0, f"{count} in {folder}"
+    cache = Path.home() / ".ivy2.5.2" / "jars"  # where this Spark's Ivy keeps them
+    name, _, release = PACKAGES.split(":", 1)[1].partition(":")
+    if list(cache.glob(f"*{name}-{release}.jar")):
+        return True, f"{PACKAGES} in {cache}"
+    return False, f"{PACKAGES} comes with the first session, or now by `python -m invaract_orchestration.engines.spark.jars`"
+
+
+def main() -> None:
+    """Fetch the JARs by starting a session once."""
+    from invaract_orchestration.engines.spark.session import user_session
+
+    session = user_session(None, "local[1]", None)
+    session.range(1).count()
+    session.stop()
+
+
+if __name__ == "__main__":
+    main()
