@@ -1,0 +1,115 @@
+"""Pages and figures for the audit pages, the same on both databases."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from invaract_orchestration.audit.browse import EVERYTHING, ContractDay, Delay, RunFilter, Scope
+from invaract_orchestration.audit.log import RuleCount
+from invaract_orchestration.audit.records import Counts
+from invaract_orchestration.stores import SqlAuditStore
+from invaract_orchestration.testing.audit_records import (
+    START,
+    build_attempt,
+    build_event,
+    build_outcome,
+    build_submission,
+    record_published,
+    record_rejected,
+)
+
+SINCE = START - timedelta(days=1)
+OF_ONE_DAG = Scope(values=frozenset({"load"}), includes_others=False)
+
+
+def fill(store: SqlAuditStore) -> None:
+    record_published(store, 1, context={"dag_id": "load"})
+    record_rejected(store, 2, "dest|required", context={"dag_id": "load", "run_id": "r2"})
+    record_published(store, 3, contract="other", environment="prod", context={"dag_id": "other"})
+    record_rejected(store, 4, "dest|min", contract="hand", started_at=START + timedelta(days=1))
+
+
+def ids(store: SqlAuditStore, wanted: RunFilter, scope: Scope = EVERYTHING) -> list[str]:
+    return [run.attempt.attempt_id for run in store.runs(wanted, scope).runs]
+
+
+def test_runs_are_left_by_each_filter(store: SqlAuditStore) -> None:
+    fill(store)
+    assert ids(store, RunFilter()) == ["att-4", "att-3", "att-2", "att-1"]
+    assert ids(store, RunFilter(states=("rejected",))) == ["att-4", "att-2"]
+    assert ids(store, RunFilter(environment="prod")) == ["att-3"]
+    assert ids(store, RunFilter(context={"dag_id": "load", "run_id": "r2"})) == ["att-2"]
+    assert ids(store, RunFilter(since=START + timedelta(hours=1))) == ["att-4"]
+    assert ids(store, RunFilter(until=START + timedelta(hours=1))) == ["att-3", "att-2", "att-1"]
+    assert ids(store, RunFilter(search="oth")) == ["att-3"]
+    assert ids(store, RunFilter(submission_id="sub-1")) == ["att-1"]
+    assert ids(store, RunFilter(contract="flights", kind="check")) == []
+
+
+def test_runs_with_failing_rows_are_found_by_their_counts(store: SqlAuditStore) -> None:
+    for number, counts in ((1, Counts(read=9)), (2, Counts(read=9, quarantined=1)), (3, Counts(read=9, failing=2))):
+        attempt = build_attempt(f"att-{number}", f"sub-{number}")
+        store.open_attempt(build_submission(f"sub-{number}"), attempt, build_event(attempt.attempt_id))
+        outcome = build_outcome(attempt.attempt_id, "rejected", counts=counts)
+        store.record_outcome(outcome, build_event(attempt.attempt_id, "rejected"))
+    assert ids(store, RunFilter(has_failing_rows=True)) == ["att-3", "att-2"]
+
+
+def test_runs_are_paged_to_both_sides(store: SqlAuditStore) -> None:
+    fill(store)
+    first = store.runs(RunFilter(), EVERYTHING, limit=2)
+    second = store.runs(RunFilter(), EVERYTHING, limit=2, before=first.older)
+    back = store.runs(RunFilter(), EVERYTHING, limit=2, after=second.newer)
+    assert (first.total, first.newer, first.older) == (4, None, "att-3")
+    assert (second.newer, second.older) == ("att-2", None)
+    assert [run.attempt.attempt_id for run in back.runs] == ["att-4", "att-3"]
+    assert (back.newer, back.older) == (None, "att-3")
+
+
+def test_scope_hides_rows_and_figures(store: SqlAuditStore) -> None:
+    fill(store)
+    assert ids(store, RunFilter(), OF_ONE_DAG) == ["att-2", "att-1"]
+    assert ids(store, RunFilter(), Scope(values=frozenset(), includes_others=True)) == ["att-4"]
+    assert ids(store, RunFilter(), Scope(includes_others=False)) == ["att-3", "att-2", "att-1"]
+    assert [each.contract for each in store.standing(OF_ONE_DAG).contracts] == ["flights"]
+    assert [each.contract for each in store.rejections(OF_ONE_DAG, since=SINCE)] == ["flights"]
+    assert {each.contract for each in store.activity(OF_ONE_DAG, since=SINCE)} == {"flights"}
+    assert [each.contract for each in store.delays(OF_ONE_DAG, since=SINCE)] == ["flights"]
+    assert store.choices(OF_ONE_DAG).contracts == ("flights",)
+
+
+def test_standing_shows_no_publication_of_an_attempt_outside_the_scope(store: SqlAuditStore) -> None:
+    record_published(store, 1, context={"dag_id": "load"})
+    record_published(store, 2, context={"dag_id": "secret"})
+    (status,) = store.standing(OF_ONE_DAG).contracts
+    assert status.last_published is not None
+    assert status.last_published.publication.attempt_id == "att-1"
+    assert status.last_attempt is not None
+    assert status.last_attempt.attempt.attempt_id == "att-1"
+
+
+def test_figures_are_counted(store: SqlAuditStore) -> None:
+    fill(store)
+    days = sorted(store.activity(EVERYTHING, since=SINCE), key=lambda each: (each.contract, each.state))
+    lake = {"target": "lake/flights", "attempts": 1}
+    assert days == [
+        ContractDay(contract="flights", day=date(2026, 3, 1), state="published", **lake),  # type: ignore[arg-type]
+        ContractDay(contract="flights", day=date(2026, 3, 1), state="rejected", **lake),  # type: ignore[arg-type]
+        ContractDay(contract="hand", day=date(2026, 3, 2), state="rejected", **lake),  # type: ignore[arg-type]
+        ContractDay(contract="other", day=date(2026, 3, 1), state="published", **lake),  # type: ignore[arg-type]
+    ]
+    assert list(store.rejections(EVERYTHING, since=SINCE, contract="hand")) == [
+        RuleCount(contract="hand", check="dest|min", attempts=1, failed=2)
+    ]
+    assert list(store.delays(EVERYTHING, since=SINCE)) == [
+        Delay(contract="flights", target="lake/flights", median=timedelta(0), publications=1),
+        Delay(contract="other", target="lake/flights", median=timedelta(0), publications=1),
+    ]
+    assert store.choices(EVERYTHING).environments == ("dev", "prod")
+
+
+def test_delay_is_the_median_from_the_first_receipt(store: SqlAuditStore) -> None:
+    for number, minutes in ((1, 30), (2, 10), (3, 20)):
+        record_published(store, number, started_at=START - timedelta(minutes=minutes))
+    (delay,) = store.delays(EVERYTHING, since=SINCE)
+    assert (delay.median, delay.publications) == (timedelta(minutes=20), 3)
