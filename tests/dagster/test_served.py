@@ -203,9 +203,11 @@ def test_blocked_run_names_the_rules_and_links_to_the_audit(
     (run,) = runs["runsOrError"]["results"]
     page.goto(f"/runs/{run['runId']}")
     page.get_by_text("v|required").first.wait_for()
+    assert "CANARY" not in page.content()
+    page.get_by_placeholder("Filter…").first.fill("broken")  # of the log, what the checks found
+    page.get_by_text("1 row of 2 failed").first.wait_for()
     page.wait_for_timeout(2000)
     picture(page, "blocked-run")
-    assert "CANARY" not in page.content()
     page.goto("/assets/orders_candidate?view=partitions&partition=2026-09-03")
     link = page.locator(f'a[href^="{audit_url}/runs/a-"]').first
     link.wait_for()
