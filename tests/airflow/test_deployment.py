@@ -99,20 +99,21 @@ def test_audit_service_runs_and_is_guarded_by_its_token(compose: dict[str, Any],
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_spark_services_run_and_the_worker_registers(compose: dict[str, Any]) -> None:
+def test_spark_services_run_and_the_worker_registers(compose: dict[str, Any], tmp_path: Path) -> None:
     ports = {name: str(free_port()) for name in ("7077", "8081", "8082")}
     address = f"spark://127.0.0.1:{ports['7077']}"
-    swaps = ports | {"0.0.0.0": "127.0.0.1", "spark://spark-master:7077": address, "2g": "512m", "2": "1"}
+    swaps = ports | {"spark-master": "127.0.0.1", "spark://spark-master:7077": address, "2g": "512m", "2": "1", "/tmp/spark-work": str(tmp_path)}
     started = []
     try:
         for name in ("spark-master", "spark-worker"):
             command = [swaps.get(part, part) for part in compose["services"][name]["command"]]
             command[1] = str(ROOT / "deploy" / "spark.sh")
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-            started.append(subprocess.Popen(command, env=os.environ | {"PATH": path}, start_new_session=True))
+            environment = os.environ | {"PATH": path, "SPARK_LOCAL_IP": "127.0.0.1"}
+            started.append(subprocess.Popen(command, env=environment, start_new_session=True))
             page = f"http://127.0.0.1:{ports['8081' if name == 'spark-master' else '8082']}/"
             wait_for(lambda page=page: is_healthy(page), 120, name)  # type: ignore[misc]
-        wait_for(lambda: "Alive Workers:</strong> 1" in read(f"http://127.0.0.1:{ports['8081']}/"), 60, "the worker")
+        wait_for(lambda: alive_workers(f"http://127.0.0.1:{ports['8081']}/json/") == 1, 60, "the worker")
     finally:
         for process in started:
             os.killpg(process.pid, signal.SIGTERM)
@@ -152,10 +153,10 @@ def status(address: str) -> int:
     return httpx.get(address, follow_redirects=True, timeout=30).status_code
 
 
-def read(address: str) -> str:
+def alive_workers(address: str) -> int:
     import httpx
 
-    return httpx.get(address, timeout=30).text
+    return int(httpx.get(address, timeout=30).json()["aliveworkers"])
 
 
 def descendants(pid: int) -> list[int]:
