@@ -55,7 +55,7 @@ class Writer:
         except UnevenLineEnds:
             return self._from_records()
         batch = self.request.batch
-        if batch.source.format != "csv" or not is_doubtful(batch, done.read if done.failing is None else None):
+        if batch.source.format != "csv" or not is_doubtful(self.connection, batch, done.read if done.failing is None else None):
             return done
         _remove(f.path for f in done.candidate.files)
         return self._from_records()

@@ -15,20 +15,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
+import duckdb
+
 from invaract_orchestration.contract.model import SourceOptions
+from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.session import translated
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
 _MARK = "\x1einvaract"
 _CHUNK = 1 << 24
+_LONGEST_LINE = 16 * 1024 * 1024
 
 
 @dataclass(slots=True)
 class _Seen:
-    """What stands in one file."""
+    """What stands in one file. Delimiters are counted while there is no quote."""
 
     has_quote: bool = False
-    is_padded: bool = False
-    is_trailing: bool = False
     delimiters: int = 0
     feeds: int = 0
     returns: int = 0
@@ -40,23 +43,55 @@ class _Seen:
         return bool(self.returns) and not (self.feeds == self.returns == self.both or self.feeds == 0)
 
 
-def is_doubtful(batch: Batch, rows: int | None) -> bool:
+def is_doubtful(connection: duckdb.DuckDBPyConnection, batch: Batch, rows: int | None) -> bool:
     """Whether any file may hold something that the reader takes for what it is not. `rows` is how many records were read, where
-    that is known.
+    that is known: without a quote, the number of delimiters then says whether a line has one too many.
     """
     options = batch.source.options
     if options.encoding == "utf-16":
         return True
-    widths = {len(file.names) for file in batch.files}
-    by_count = rows is not None and len(widths) == 1 and options.trailing_delimiter == "reject"
-    found = [_looked_at(file.file.path, options, finds_trailing=not by_count) for file in batch.files]
-    if any(seen.is_padded or seen.is_trailing or seen.is_uneven for seen in found):
+    found = [_looked_at(file.file.path, options) for file in batch.files]
+    if any(seen.is_uneven for seen in found):
         return True
-    if not by_count or rows is None:
-        return False
-    if any(seen.has_quote for seen in found):
-        return any(_looked_at(file.file.path, options, finds_trailing=True).is_trailing for file in batch.files)
-    return sum(seen.delimiters for seen in found) != (widths.pop() - 1) * (rows + len(batch.files))
+    widths = {len(file.names) for file in batch.files}
+    is_counted = rows is not None and len(widths) == 1 and options.trailing_delimiter == "reject"
+    if is_counted and rows is not None and not any(seen.has_quote for seen in found):
+        return sum(seen.delimiters for seen in found) != (widths.pop() - 1) * (rows + len(batch.files))
+    return any(
+        _has_doubtful_line(connection, [f for f in batch.files if len(f.names) == width], width, options)
+        for width in widths
+    )
+
+
+def _has_doubtful_line(
+    connection: duckdb.DuckDBPyConnection, files: list[BatchFile], width: int, options: SourceOptions
+) -> bool:
+    """Whether a line has blanks around a quote, or ends with a delimiter, and is not well formed by itself.
+
+    The engine looks for such lines on all cores; only those are then read character by character. A piece of a record that
+    goes over several lines is none that is well formed by itself, so it is a doubt too.
+    """
+    quote, delimiter = options.quote, options.delimiter
+    mark, cell = re.escape(quote), re.escape(delimiter)
+    most = width - 1 + (options.trailing_delimiter == "accept")
+    around = f"(^|{cell}) +{mark}|{mark} +({cell}|\r?$)"
+    near = f"(contains(line, {q.text(' ' + quote)}) OR contains(line, {q.text(quote + ' ')}))"
+    padded = f"({near} AND regexp_matches(line, {q.text(around)}))"
+    ends = f"ends_with(line, {q.text(delimiter)})"
+    many = f"(length(line) - length(replace(line, {q.text(delimiter)}, ''))) > {most}"
+    trailing = f"({ends} AND (contains(line, {q.text(quote)}) OR {many}))"
+    lines = (
+        f"read_csv({q.paths(f.file.path for f in files)}, auto_detect=false, header=false, delim='\\x00', quote='', "
+        f"escape='', columns={{'line': 'VARCHAR'}}, nullstr='', ignore_errors=true, encoding={q.text(options.encoding)}, "
+        f"max_line_size={_LONGEST_LINE}, buffer_size={2 * _LONGEST_LINE}, hive_partitioning=false)"
+    )
+    closed = _quoted_value(options)
+    with translated("reading the lines"):
+        found = connection.execute(f"SELECT line FROM {lines} WHERE {padded} OR {trailing}")
+        while batch := found.fetchmany(10_000):
+            if any(_form(line.removesuffix("\r"), options, closed, most) is not True for (line,) in batch):
+                return True
+    return False
 
 
 def mark_of(batch: Batch) -> str:
@@ -91,26 +126,20 @@ def blank_lines(file: BatchFile, options: SourceOptions) -> list[int]:
         return [number for number, (record, _) in records if not record]
 
 
-def _looked_at(path: Path, options: SourceOptions, *, finds_trailing: bool) -> _Seen:
+def _looked_at(path: Path, options: SourceOptions) -> _Seen:
     quote, delimiter = options.quote.encode(), options.delimiter.encode()
     seen, last = _Seen(), b""
-    asks_trailing = finds_trailing and options.trailing_delimiter == "reject"
     for chunk in _chunks(path):
-        seam = last + chunk[:1] if last else b""
         seen.has_quote = seen.has_quote or chunk.find(quote) >= 0
-        seen.is_padded = seen.is_padded or (seen.has_quote and _holds((b" " + quote, quote + b" "), chunk, seam))
-        if asks_trailing:
-            seen.is_trailing = seen.is_trailing or _holds((delimiter + b"\n", delimiter + b"\r"), chunk, seam)
-        elif not seen.has_quote:
+        if not seen.has_quote:
             seen.delimiters += chunk.count(delimiter)
         if seen.returns or chunk.find(b"\r") >= 0:
             seen.returns += chunk.count(b"\r")
-            seen.both += chunk.count(b"\r\n") + (seam == b"\r\n")
+            seen.both += chunk.count(b"\r\n") + (last + chunk[:1] == b"\r\n")
             seen.feeds += chunk.count(b"\n")
         elif chunk.find(b"\n") >= 0:
             seen.feeds += 1  # enough to know that one of the kinds is there
         last = chunk[-1:]
-    seen.is_trailing = seen.is_trailing or (asks_trailing and last == delimiter)
     return seen
 
 
