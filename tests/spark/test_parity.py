@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from invaract_orchestration.audit.result import GateResult
@@ -42,7 +42,7 @@ EXTRAS = {
     "timestamp": ["", ", timezone: any", ", source_timezone: Europe/Paris"], "timestamp_ntz": [""],
 }  # fmt: skip
 BOUNDED = ["", ", min: 0", ", max: 100", ", allowed: [0, 1, 7]", ", required: true, min: 1"]
-QUICK = settings(max_examples=25, deadline=None)
+QUICK = settings(max_examples=20, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))  # a run takes seconds
 
 
 @st.composite

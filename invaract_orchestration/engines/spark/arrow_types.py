@@ -38,6 +38,8 @@ def field_type(native: Any, *, is_instant: bool = False) -> FieldType | str:
     """The field type of an Arrow type, or its own name where there is none. `is_instant` marks Spark's old timestamps, which say
     nothing of a zone and are instants.
     """
+    if t.is_dictionary(native):
+        native = native.value_type  # a way to write the values, which says nothing of their type
     if native in _PLAIN:
         return _PLAIN[native]
     if t.is_timestamp(native):

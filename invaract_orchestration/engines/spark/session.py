@@ -46,7 +46,6 @@ _MEANING = {
     "spark.sql.files.maxRecordsPerFile": "0",
     "spark.sql.sources.partitionOverwriteMode": "STATIC",
     "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
-    "spark.sql.caseSensitiveInferenceMode": "NEVER_INFER",
 }
 """Settings of the private session, so that no setting of a user's own changes a verdict."""
 _KEPT = ("spark.sql.shuffle.partitions", "spark.sql.catalog.", "spark.hadoop.", "fs.")
@@ -172,7 +171,13 @@ def private_session(base: Any) -> Iterator[PrivateSession]:
         for name, value in _MEANING.items():
             with suppress(Exception):  # a setting that this Spark does not know
                 spark.conf.set(name, value)
-    yield PrivateSession(spark, remote)
+    try:
+        yield PrivateSession(spark, remote)
+    finally:
+        if remote:
+            with suppress(Exception):  # the server forgets it in time
+                spark.client.release_session()
+                spark.client.close()
 
 
 def _beside(base: Any) -> Any:
