@@ -45,7 +45,7 @@ from invaract_orchestration.errors import (
 )  # fmt: skip
 from invaract_orchestration.intake.aftercare import consume_files
 from invaract_orchestration.intake.batch import Batch
-from invaract_orchestration.intake.parameters import UnsafeName
+from invaract_orchestration.intake.parameters import UnsafeName, fill
 from invaract_orchestration.intake.places import candidates_place, quarantine_place, table_place
 from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, unreadable_id
 from invaract_orchestration.publish.intent import CommitRecord, Published, intend, refuse_other_content
@@ -197,6 +197,7 @@ class _Flow:
         location = self.call.source or (contract.source.location if contract.source else None)
         own = slice_of(contract, publish.target if publish else "", self.call.parameters, location)
         self.course.target = self._table_place(own.target, contract.base) if publish else ""
+        self.contract = contract.filled(lambda text: fill(text, own.parameters))
         if contract.status == "retired" or (contract.status == "draft" and self.is_run):
             raise GateError(
                 f"contract {contract.contract} is {contract.status}", code=f"contract.{contract.status}",
@@ -293,7 +294,7 @@ class _Flow:
         course.checks += judge_emptiness(self.contract, materialised)
         course.checks += judge_rows(self.contract, materialised)
         course.checks += judge_quarantine(self.contract, materialised)
-        course.checks += judge_placement(self.contract, candidate, self.call.parameters, session, self.now)
+        course.checks += judge_placement(self.contract, candidate, session, self.now)
 
     # 5. may it go out
 

@@ -112,3 +112,14 @@ def remove_quarantined(location: str, attempt_ids: list[str]) -> int:
 def utc_now() -> datetime:
     """Now, in UTC."""
     return datetime.now(UTC)
+
+
+def newest_moment(location: str, column: str, zone: str) -> datetime | None:
+    """When the newest row of a Delta table happened, by a date or timestamp column; none without a table or a value.
+
+    Raises:
+        GateError: the table cannot be read, or has no such column.
+    """
+    from invaract_orchestration.engines.delta.read import newest_moment as newest
+
+    return newest(location, column, zone)

@@ -27,26 +27,31 @@ class FreshnessReport:
     last_attempt: str | None
 
 
-def judge_freshness(contract: Contract, attempts: Sequence[AttemptView], now: datetime) -> FreshnessReport:
-    """Judge by publications of runs, newest attempt first: against `max_age`, and `every` with `expected_by`.
+def judge_freshness(
+    contract: Contract, attempts: Sequence[AttemptView], now: datetime, newest: datetime | None = None
+) -> FreshnessReport:
+    """Judge by publications of runs, newest attempt first, and by `newest`, when the newest row of the table happened.
 
-    With `every` (a day by default) and `expected_by`, a publication is due by that time of each period, in the contract's zone.
+    `max_age` bounds the age of that row (null: there is none, which is too old). With `every` (a day by default) and
+    `expected_by`, a publication is due by that time of each period, in the contract's zone.
     """
     expected = contract.freshness
     runs = [a for a in attempts if a.attempt.kind == "run"]
     published = [a for a in runs if a.state in ("published", "no_op") and a.outcome is not None]
     last = max((a.outcome.at for a in published if a.outcome), default=None)
     age = None if last is None else now - last
-    newest = runs[0].attempt.attempt_id if runs else None
+    last_id = runs[0].attempt.attempt_id if runs else None
     if expected is None or not (expected.expected_by or expected.every or expected.max_age):
-        return FreshnessReport(state="unknown", reason="no expectation", due=None, age=age, last_attempt=newest)
+        return FreshnessReport(state="unknown", reason="no expectation", due=None, age=age, last_attempt=last_id)
     since, due = _period(contract, now)
-    too_old = expected.max_age is not None and (age is None or age > timedelta(seconds=duration_seconds(expected.max_age)))
-    missed = since is not None and now >= due and (last is None or last < since) if due is not None else False
+    too_old = expected.max_age is not None and (
+        newest is None or now - newest > timedelta(seconds=duration_seconds(expected.max_age))
+    )
+    missed = since is not None and (last is None or last < since)
     if not too_old and not missed:
-        return FreshnessReport(state="on time", reason="published", due=due, age=age, last_attempt=newest)
-    since = since or (last or datetime.min.replace(tzinfo=now.tzinfo))
-    return FreshnessReport(state="late", reason=_why(runs, last or since), due=due, age=age, last_attempt=newest)
+        return FreshnessReport(state="on time", reason="published", due=due, age=age, last_attempt=last_id)
+    begin = last or since or datetime.min.replace(tzinfo=now.tzinfo)
+    return FreshnessReport(state="late", reason=_why(runs, begin), due=due, age=age, last_attempt=last_id)
 
 
 def _period(contract: Contract, now: datetime) -> tuple[datetime | None, datetime | None]:

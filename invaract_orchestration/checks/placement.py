@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 
 from invaract_orchestration.candidate.candidate import Candidate
@@ -14,7 +13,7 @@ from invaract_orchestration.contract.model import Contract
 
 
 def judge_placement(
-    contract: Contract, candidate: Candidate, parameters: Mapping[str, str], measurer: Measurer, now: datetime
+    contract: Contract, candidate: Candidate, measurer: Measurer, now: datetime
 ) -> tuple[CheckResult, ...]:
     """Rows outside of a declared partition, without a partition value in a replace, or outside of a replaced predicate."""
     publish = contract.publish
@@ -22,8 +21,7 @@ def judge_placement(
         return ()
     asked: list[tuple[str, str, str]] = []
     for column, value in publish.partition.items():
-        filled = value.format_map(dict(parameters)) if "{" in value else value
-        asked.append((f"{column}|partition", f"every row lies in {column}={filled}", _equals(contract, column, filled)))
+        asked.append((f"{column}|partition", f"every row lies in {column}={value}", _equals(contract, column, value)))
     if publish.mode == "replace_partitions":
         for column in publish.partition_columns:
             asked.append((f"{column}|partition_null", f"no null in partition column {column}", f"`{column}` IS NOT NULL"))

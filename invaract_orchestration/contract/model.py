@@ -6,6 +6,7 @@ follows from the field's type, so that `010`, `on` or `0.1` never turn into some
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -321,6 +322,15 @@ class Contract(Closed):
         publish = self.publish.model_copy(update={"target": target}) if self.publish else Publish(target=target)
         copy = self.model_copy(update={"publish": publish})
         return copy.placed(self.base, self.environment, self.declared)
+
+    def filled(self, fill: Callable[[str], str]) -> Contract:
+        """The same agreement with the parameters of one submission put into what it replaces; the digest stays."""
+        if self.publish is None or not (self.publish.where or self.publish.partition):
+            return self
+        where = fill(self.publish.where) if self.publish.where else None
+        partition = {name: fill(value) for name, value in self.publish.partition.items()}
+        publish = self.publish.model_copy(update={"where": where, "partition": partition})
+        return self.model_copy(update={"publish": publish}).placed(self.base, self.environment, self.declared)
 
     def with_query(self, sql: str) -> Contract:
         """The same agreement with its rows from a query; what the file says, and so the digest, stays."""

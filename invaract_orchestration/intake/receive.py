@@ -15,7 +15,7 @@ from invaract_orchestration.intake.batch import Batch, BatchFile
 from invaract_orchestration.intake.digests import digest_files, intake_digest, query_digest, tables_digest
 from invaract_orchestration.intake.identity import slice_digest, submission_id
 from invaract_orchestration.intake.listing import Listing, list_files, verify_unchanged
-from invaract_orchestration.intake.parameters import check_identifier, check_parameters, fill
+from invaract_orchestration.intake.parameters import check_identifier, check_parameters, fill, placeholders
 from invaract_orchestration.intake.query_tables import resolve_tables
 
 
@@ -64,6 +64,9 @@ def slice_of(contract: Contract, target: str, parameters: Mapping[str, str], loc
     publish = contract.publish
     texts = [t for t in (location, target, publish.where if publish else None, contract.source and contract.source.sql) if t]
     texts += list(publish.partition.values()) if publish else []
+    own = contract.source.location if contract.source else None
+    if own is not None and set(placeholders(own)) <= set(parameters):
+        texts.append(own)  # other files stand for this slice: its parameters are used all the same
     check_parameters(parameters, *texts)
     return Slice(contract=contract.contract, target=fill(target, parameters), parameters=dict(parameters))
 

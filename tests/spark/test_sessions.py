@@ -85,7 +85,9 @@ def test_lazy_frame_is_evaluated_once(lake: EngineLake, spark: Any) -> None:
 
     frame = spark.range(100).mapInArrow(one, "id bigint")
     fields = "{name: id, type: bigint, max: 98}"
-    lake.run(lake.contract(fields, more="keys: [[id]]\nquality: {on_row_failure: quarantine}"), frame=frame, submission_id="f")
+    contract = lake.contract(fields, more="keys: [[id]]\nquality: {on_row_failure: quarantine}")
+    result = lake.run(contract, frame=frame, submission_id="f")
+    assert result.state == "published", result
     assert len(seen.read_text()) == 100
     assert (len(lake.rows()), len(lake.aside())) == (99, 1)
 

@@ -3,9 +3,12 @@ feature that it does not know is an error, never a wrong answer."""
 
 from __future__ import annotations
 
+from datetime import date, datetime, time
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import TableNotFoundError
 
@@ -60,3 +63,19 @@ def count_rows(location: str) -> tuple[int, int] | None:
         return table.version(), table.count()
     except Exception as error:  # noqa: BLE001  # see open_table
         raise InputUnreadable(f"the Delta table at {location!r} cannot be read ({type(error).__name__})") from None
+
+
+def newest_moment(location: str, column: str, zone: str) -> datetime | None:
+    """The greatest value of a date or timestamp column as a moment; a date is its end in `zone`. None without a value."""
+    table = open_table(location)
+    if table is None:
+        return None
+    latest: Any = None
+    for batch in read_columns(location, table.version(), [column]):
+        found = pc.max(batch.column(0)).as_py()
+        latest = found if latest is None or (found is not None and found > latest) else latest
+    if latest is None or isinstance(latest, datetime):
+        return latest if latest is None or latest.tzinfo else latest.replace(tzinfo=ZoneInfo(zone))
+    if not isinstance(latest, date):
+        raise GateError(f"column {column!r} is no date and no timestamp", code="freshness.column")
+    return datetime.combine(latest, time.max, ZoneInfo(zone))
