@@ -20,6 +20,11 @@ ROOT = Path(__file__).parents[2]
 SERVED = ("postgres", "airflow", "dagster", "audit", "spark-master", "spark-worker")
 
 
+def outside_airflow() -> dict[str, str]:
+    """This process's environment without the Airflow of the other tests: what is started here must not write to its database."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW")}
+
+
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
     return dict(yaml.safe_load((ROOT / "docker-compose.yml").read_text()))
@@ -86,7 +91,7 @@ def test_every_command_is_one_that_exists(compose: dict[str, Any]) -> None:
 def test_audit_service_runs_and_is_guarded_by_its_token(compose: dict[str, Any], tmp_path: Path) -> None:
     port = str(free_port())
     command = [port if part == "8399" else part for part in compose["services"]["audit"]["command"]]
-    environment = os.environ | {"INVARACT_LAKE_ROOT": str(tmp_path), "INVARACT_UI_TOKEN": "a-token-of-this-test"}
+    environment = outside_airflow() | {"INVARACT_LAKE_ROOT": str(tmp_path), "INVARACT_UI_TOKEN": "a-token-of-this-test"}
     environment.pop("INVARACT_AUDIT_URL", None)
     process = subprocess.Popen([Path(sys.executable).with_name(command[0]), *command[1:]], env=environment)
     try:
@@ -109,11 +114,11 @@ def test_spark_services_run_and_the_worker_registers(compose: dict[str, Any], tm
             command = [swaps.get(part, part) for part in compose["services"][name]["command"]]
             command[1] = str(ROOT / "deploy" / "spark.sh")
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-            environment = os.environ | {"PATH": path, "SPARK_LOCAL_IP": "127.0.0.1"}
+            environment = outside_airflow() | {"PATH": path, "SPARK_LOCAL_IP": "127.0.0.1"}
             started.append(subprocess.Popen(command, env=environment, start_new_session=True))
             page = f"http://127.0.0.1:{ports['8081' if name == 'spark-master' else '8082']}/"
             wait_for(lambda page=page: is_healthy(page), 120, name)  # type: ignore[misc]
-        wait_for(lambda: alive_workers(f"http://127.0.0.1:{ports['8081']}/json/") == 1, 60, "the worker")
+        wait_for(lambda: alive_workers(f"http://127.0.0.1:{ports['8081']}/json/") == 1, 180, "the worker")
     finally:
         for process in started:
             os.killpg(process.pid, signal.SIGTERM)
@@ -127,14 +132,14 @@ def test_make_up_serves_all_three_and_leaves_nothing_behind(tmp_path: Path) -> N
     script = [sys.executable, ROOT / "deploy" / "up.py", "--folder", tmp_path / "up", "--lake", tmp_path / "lake"]
     (tmp_path / "lake" / "_invaract").mkdir(parents=True)
     with (tmp_path / "out").open("wb") as out:
-        process = subprocess.Popen(script, env=os.environ | ports, stdout=out, stderr=out, start_new_session=True)
+        process = subprocess.Popen(script, env=outside_airflow() | ports, stdout=out, stderr=out, start_new_session=True)
         try:
             wait_for(lambda: "Ctrl-C stops everything" in (tmp_path / "out").read_text(), 400, "all to be ready")
             children = descendants(process.pid)
             pages = [status(f"http://127.0.0.1:{ports[name]}/") for name in names[:3]]
         finally:
             process.send_signal(signal.SIGINT)
-            code = process.wait(60)
+            code = process.wait(120)
 
     assert pages == [200, 200, 200]
     assert code == 0
