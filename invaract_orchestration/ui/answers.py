@@ -81,6 +81,7 @@ class Check(Answer):
     origin: str
     is_blocking: bool
     is_set_aside: bool
+    waiver: str | None = Field(description="The waiver that let these rows through although the check is not kept.")
     expected: str
     found: str
     evidence: str
