@@ -13,6 +13,9 @@ SETUP := pyproject.toml constraints.txt
 # PostgreSQL's tests start its server as another user, by a program that a short PATH leaves out.
 export PATH := $(PATH):/usr/sbin:/sbin
 
+# Every process would compile every package anew: the tests start hundreds of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test check jars schema packages clean
 .DEFAULT_GOAL := demo
 

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction
@@ -327,6 +326,8 @@ def _merge(intent: PublishIntent, table: DeltaTable, properties: CommitPropertie
 
 def candidate_rows(candidate: Candidate) -> pa.RecordBatchReader:
     """The candidate's rows as a stream of Arrow batches."""
+    import pyarrow.dataset as ds  # it brings pandas along, which promoting needs nothing of
+
     reader: pa.RecordBatchReader = ds.dataset([f.path for f in candidate.files], format="parquet").scanner().to_reader()
     return reader
 
