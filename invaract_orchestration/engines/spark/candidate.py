@@ -103,7 +103,7 @@ class Writer:
         read = candidate.rows + failing.kept.rows
         counted = self._tally(candidate, rows, checks)
         tallies = {check: _with_failing(check, tally, failing, read) for check, tally in counted.items()}
-        for check in (*((MALFORMED,) if rows.is_text else ()), *(c for c, _ in rows.structure)):
+        for check in (MALFORMED, *(c for c, _ in rows.structure)):
             tallies[check] = Tally(rows=read, failed=failing.broken.get(check, 0), evidence="scan")
         return Materialised(
             candidate=candidate, read=read, tallies=tallies, failing=failing.kept, set_aside=failing.kept.rows

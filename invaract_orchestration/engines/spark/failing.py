@@ -60,7 +60,11 @@ class FailingWriter:
     def from_source(self) -> Failing:
         """Read the source again, numbered; records that are none are kept too."""
         known = {name.lower(): column for name, column in self.rows.values.items()}
-        nulls = [(c.check, n) for c, _ in self.conditions if (n := null_condition(c, lambda name: known.get(name.lower())))]
+        nulls = [
+            (c.check, f"({self._askable(c)}) AND {n}")
+            for c, _ in self.conditions
+            if (n := null_condition(c, lambda name: known.get(name.lower())))
+        ]
         broken, undecided = self._lists()
         return self._collected(self.rows.numbered(), ("f", "n", "p"), broken, undecided, nulls)
 
@@ -89,23 +93,24 @@ class FailingWriter:
         apart = q.all_of(c for check, c in self.rows.structure if check == MALFORMED and self.rows.counts_malformed_apart)
         undecided = []
         for check, condition in self.conditions:
-            read = _columns_read(check, list(self.rows.values))
-            forms = [column for _, field, column in self.rows.rights if field in read]
-            askable = q.all_of(["true", *(c for _, c in self.rows.structure), *forms])
+            askable = self._askable(check)
             broken.append((check.check, f"({askable}) AND NOT ({condition})", check.severity == "error"))
             undecided.append((check.check, f"({apart}) AND NOT ({askable})"))
         return broken, undecided
+
+    def _askable(self, check: RowCheck) -> str:
+        """Whether every value that a check reads is in its declared form."""
+        read = _columns_read(check, list(self.rows.values))
+        forms = [column for _, field, column in self.rows.rights if field in read]
+        return q.all_of(["true", *(c for _, c in self.rows.structure), *forms])
 
     def _collected(
         self, frame: Any, place: tuple[str, str, str], broken: Sequence[tuple[str, str, bool]],
         undecided: Sequence[tuple[str, str]], nulls: Sequence[tuple[str, str]],
     ) -> Failing:  # fmt: skip
         failing = " OR ".join(f"({when})" for _, when, is_error in broken if is_error) or "false"
-        apart = q.all_of(c for check, c in self.rows.structure if check == MALFORMED and self.rows.counts_malformed_apart)
-        is_asked = apart if place[0] == "f" else "true"
         lists = [
-            f"{_list([(c, w) for c, w, _ in broken])} AS broken", f"{_list(undecided)} AS undecided",
-            f"CASE WHEN {is_asked} THEN {_list(nulls)} ELSE CAST(array() AS ARRAY<STRING>) END AS nulls",
+            f"{_list([(c, w) for c, w, _ in broken])} AS broken", f"{_list(undecided)} AS undecided", f"{_list(nulls)} AS nulls",
         ]  # fmt: skip
         chosen = frame.where(failing).selectExpr(
             f"{place[0]} AS source_file", f"{place[1]} AS record_number", f"{place[2]} AS payload", *lists

@@ -7,6 +7,8 @@ choose an error of ours.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -133,6 +135,8 @@ def user_session(remote: str | None, master: str, jars: str | None) -> Any:
     if active is not None:
         return active
     require_java()
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Python functions run on whatever python3 is
     builder = SparkSession.builder.appName("invaract").master(master)
     for name, value in (_SESSION | jar_options(jars)).items():
         builder = builder.config(name, value)

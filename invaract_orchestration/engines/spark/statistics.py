@@ -27,6 +27,8 @@ def footer(path: Path, types: Mapping[str, FieldType]) -> tuple[int, dict[str, C
                 column = group.column(i)
                 if column.path_in_schema in plain and column.statistics is not None:
                     found.setdefault(column.path_in_schema, []).append((group.num_rows, column.statistics))
+        if not groups:
+            return 0, {n: ColumnStatistics(nulls=0) for n in types}
         whole = {n: parts for n, parts in found.items() if len(parts) == len(groups)}
         known = {n: s for n, parts in whole.items() if (s := _merged(parts, types[n])) is not None}
         return metadata.num_rows, known
