@@ -33,7 +33,7 @@ check: $(VENV)/.all  ## style, types, layers, and whether what is generated is f
 	$(BIN)/python -m invaract_orchestration.contract.reference --check
 
 jars: $(VENV)/.all  ## fetch the JARs of the Spark engine, which tests and runs do by themselves too
-	@$(BIN)/python -m invaract_orchestration.engines.spark.jars
+	@$(BIN)/python -m invaract_orchestration.engines.spark
 
 schema: $(VENV)/.core  ## write the contract's JSON Schema and reference anew
 	$(BIN)/python -m invaract_orchestration.contract.json_schema --write

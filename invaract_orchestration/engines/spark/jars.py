@@ -68,17 +68,4 @@ def jars_found(folder: str | None) -> tuple[bool, str]:
     name, _, release = PACKAGES.split(":", 1)[1].partition(":")
     if list(cache.glob(f"*{name}-{release}.jar")):
         return True, f"{PACKAGES} in {cache}"
-    return False, f"{PACKAGES} comes with the first session, or now by `python -m invaract_orchestration.engines.spark.jars`"
-
-
-def main() -> None:
-    """Fetch the JARs by starting a session once."""
-    from invaract_orchestration.engines.spark.session import user_session
-
-    session = user_session(None, "local[1]", None)
-    session.range(1).count()
-    session.stop()
-
-
-if __name__ == "__main__":
-    main()
+    return False, f"{PACKAGES} comes with the first session, or now by `python -m invaract_orchestration.engines.spark`"
