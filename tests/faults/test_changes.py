@@ -289,3 +289,43 @@ def test_read_only_folder_publishes_nothing_and_says_so(tmp_path: Path, small_di
     assert (result.state, result.exit_code) == ("failed", 3), result.message
     assert DeltaTable(str(small_disk / "orders")).version() == before
     assert run(lake, "second").state == "published"
+
+
+def test_audit_store_restored_from_an_older_copy_becomes_complete(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    first = run(lake, "first")
+    shutil.copytree(lake.root / "_invaract", tmp_path / "older")
+    second = run(lake, "second")
+    shutil.rmtree(lake.root / "_invaract")
+    shutil.copytree(tmp_path / "older", lake.root / "_invaract")
+    with open_gate(read_settings({"INVARACT_LAKE_ROOT": str(lake.root)})) as gate:
+        found = reconcile(gate.audit, gate.publisher, "orders", str(lake.target), gate.clock)
+        views = gate.audit.publications("orders", str(lake.target))
+    assert found.rebuilt == (second.submission_id,)
+    assert [v.publication.submission_id for v in views] == [second.submission_id, first.submission_id]
+
+
+def test_commit_that_cannot_be_read_back_is_unknown_until_the_log_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from invaract_orchestration.engines.delta import publish
+    from invaract_orchestration.errors import InputUnreadable
+
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    real, asked = publish.find_publication, []
+
+    def unreadable_after_the_commit(location: str, submission: str) -> Any:
+        asked.append(submission)
+        if len(asked) > 1:
+            raise InputUnreadable("the store does not answer")
+        return real(location, submission)
+
+    monkeypatch.setattr(publish, "find_publication", unreadable_after_the_commit)
+    result = run(lake, "second")
+    assert (result.state, result.exit_code, result.code) == ("unknown", 3, "publish.unknown")
+    monkeypatch.undo()
+    assert lake.rows() == ((1, 10), (2, 20), (2, 21), (3, 30))
+    again = run(lake, "second")
+    assert (again.state, again.code) == ("published", "publish.already_done")
+    assert lake.rows() == ((1, 10), (2, 20), (2, 21), (3, 30))
