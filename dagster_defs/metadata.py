@@ -45,7 +45,27 @@ def candidate_metadata(
         "invaract/outcomes": outcome_table(answers, declared_checks(contract)),
         "invaract/reasons": ", ".join(result.verdict.reasons[:20]) if result.verdict and result.verdict.reasons else "none",
         "invaract/contract_version": contract.version,
+        **_column_lineage(contract, result),
     }  # fmt: skip
+
+
+def _column_lineage(contract: Contract, result: GateResult) -> Metadata:
+    """Where the candidate's columns come from, by the plan of its query; nothing where there was no query.
+
+    An input is the asset of its table's name (`a.b.c` is the key a/b/c), a path's is its last part.
+    """
+    inputs = {name.lower(): table for name, table in (contract.source.inputs if contract.source else {}).items()}
+
+    def asset(dataset: str) -> dg.AssetKey:
+        table = inputs.get(dataset.lower(), dataset)
+        return dg.AssetKey([table.rstrip("/").rpartition("/")[2]] if "/" in table else table.split("."))
+
+    found = {
+        column: [dg.TableColumnDep(asset_key=asset(dataset), column_name=name) for dataset, name in sources]
+        for column, sources in result.lineage.items()
+        if sources
+    }
+    return {"dagster/column_lineage": dg.TableColumnLineage(found)} if found else {}
 
 
 def published_metadata(contract: Contract, result: GateResult, page: str | None, candidate: dg.AssetKey) -> Metadata:

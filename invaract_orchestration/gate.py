@@ -263,6 +263,8 @@ class _Flow:
     def _judge_plan(self, session: Any, batch: Batch) -> None:
         """Plan rules are judged before any row is read; the plan is on record whether it keeps them or not."""
         compiled = compile_plan(self.contract, batch, session.table_schemas(batch))
+        if batch.query is not None:
+            self.course.lineage = compiled.sources()
         if batch.query is not None or self.contract.rules:
             self.course.trail.step("received", "judging the plan", compiled.describe(input_tags(self.contract)))
         self.course.checks += judge_plan_rules(self.contract, compiled)

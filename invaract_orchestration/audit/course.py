@@ -50,6 +50,7 @@ class Course:
         self.verdict: Verdict | None = None
         self.counts = Counts()
         self.quarantine: str | None = None
+        self.lineage: Mapping[str, tuple[tuple[str, str], ...]] = {}
         self.publication: PublicationRecord | None = None
         self._trail: Trail | None = None
 
@@ -159,5 +160,5 @@ class Course:
             environment=self.environment, parameters=self.parameters,
             checks=self.verdict.results if self.verdict else tuple(self.checks), verdict=self.verdict,
             publication=self.publication, counts=self.counts, files=self.files, code=code, message=message, hint=hint,
-            quarantine=self.quarantine, is_recorded=is_recorded, started_at=self.started, finished_at=self.clock(),
+            quarantine=self.quarantine, lineage=self.lineage, is_recorded=is_recorded, started_at=self.started, finished_at=self.clock(),
         )  # fmt: skip

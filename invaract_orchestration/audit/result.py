@@ -39,6 +39,8 @@ class GateResult:
     message: str = ""
     hint: str | None = None
     quarantine: str | None = None
+    lineage: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    """Output column to the (input, column) pairs that it derives from; empty where no query was judged."""
     is_recorded: bool = True
     started_at: datetime
     finished_at: datetime

@@ -27,6 +27,13 @@ class CompiledPlan:
     inputs: Mapping[str, Struct]
     diagnostics: tuple[Diagnostic, ...] = ()
 
+    def sources(self) -> dict[str, tuple[tuple[str, str], ...]]:
+        """Output column to the (input, column) pairs that it derives from."""
+        return {
+            name: tuple(sorted((source.dataset, ".".join(source.path)) for source in one.sources))
+            for name, one in output_lineage(self.plan).items()
+        }
+
     def describe(self, tags: Mapping[str, tuple[str, ...]]) -> dict[str, str | int | None]:
         """The plan for the audit: its tree without literals, a digest of that, lineage and tags by output column."""
         tree = render_plan(self.plan)

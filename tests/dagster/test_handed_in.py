@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from dagster_defs import contract_asset
-from tests.dagster.project import MONTHS, Project, failure_of, materialized
+from tests.dagster.project import MONTHS, Project, failure_of, materialized, metadata_of
 
 pytestmark = pytest.mark.dagster
 
@@ -97,8 +97,13 @@ def test_handed_in_sql_over_declared_tables_is_published(project: Project) -> No
     def totals() -> str:
         return "select id, cast(count(*) as bigint) as total from orders group by id"
 
-    assert project.run(totals).success
+    result = project.run(totals)
+    assert result.success
     assert project.ids("totals") == [1, 2]
+    lineage = metadata_of(result, "totals_candidate")["dagster/column_lineage"].deps_by_column
+    assert {column: [(d.asset_key.path, d.column_name) for d in deps] for column, deps in lineage.items()} == {
+        "id": [(["orders"], "id")]
+    }
 
 
 def test_handed_in_what_holds_no_rows_is_refused_without_a_retry(project: Project) -> None:
