@@ -141,13 +141,30 @@ def user_session(remote: str | None, master: str, jars: str | None) -> Any:
     for name, value in (_SESSION | jar_options(jars)).items():
         builder = builder.config(name, value)
     try:
-        return builder.getOrCreate()
+        with _stdout_kept():
+            return builder.getOrCreate()
     except Exception as error:  # noqa: BLE001  # its text is long and says less than this
         raise GateError(
             f"Spark cannot be started ({type(error).__name__})", code="engine.not_started",
             hint="the Delta JARs are fetched once from the Maven repository: check the network, or name a folder that holds "
             "them with INVARACT_SPARK_JARS; `invaract doctor` looks at Java and the JARs",
         ) from None  # fmt: skip
+
+
+@contextmanager
+def _stdout_kept() -> Iterator[None]:
+    """The JVM inherits stdout, where a report for programs may have to stand: what Ivy and Spark say goes to stderr."""
+    try:
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # there is no stdout
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _connected(remote: str) -> Any:
