@@ -262,7 +262,7 @@ class _Flow:
 
     def _judge_plan(self, session: Any, batch: Batch) -> None:
         """Plan rules are judged before any row is read; the plan is on record whether it keeps them or not."""
-        compiled = compile_plan(self.contract, batch, session.table_schemas(batch))
+        compiled = compile_plan(self.contract, batch, session.table_schemas(batch), session.frame_plan(batch))
         if batch.query is not None:
             self.course.lineage = compiled.sources()
         if batch.query is not None or self.contract.rules:

@@ -160,5 +160,6 @@ class Course:
             environment=self.environment, parameters=self.parameters,
             checks=self.verdict.results if self.verdict else tuple(self.checks), verdict=self.verdict,
             publication=self.publication, counts=self.counts, files=self.files, code=code, message=message, hint=hint,
-            quarantine=self.quarantine, lineage=self.lineage, is_recorded=is_recorded, started_at=self.started, finished_at=self.clock(),
+            quarantine=self.quarantine, lineage=self.lineage,
+            is_recorded=is_recorded, started_at=self.started, finished_at=self.clock(),
         )  # fmt: skip

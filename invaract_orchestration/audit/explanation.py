@@ -47,7 +47,7 @@ class Explanation:
 
 def explain(contract: Contract, batch: Batch, session: Any, published: Sequence[AttemptView], now: datetime) -> Explanation:
     """Explain a batch without reading a row of it. `published` are attempts under the contract that published, newest first."""
-    compiled = compile_plan(contract, batch, session.table_schemas(batch))
+    compiled = compile_plan(contract, batch, session.table_schemas(batch), session.frame_plan(batch))
     told = compiled.describe(input_tags(contract))
     evidence = expected_evidence(contract)
     scans = sum(1 for _, e in evidence if e == "scan")

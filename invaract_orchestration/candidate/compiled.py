@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Translation
 from invaract_orchestration.candidate.plan.expressions import Attribute
 from invaract_orchestration.candidate.plan.lineage import output_lineage
-from invaract_orchestration.candidate.plan.nodes import Plan, Read
+from invaract_orchestration.candidate.plan.nodes import Plan, Read, UnknownPlan
 from invaract_orchestration.candidate.plan.render import render_plan
 from invaract_orchestration.candidate.plan.sensitivity import output_tags
 from invaract_orchestration.candidate.plan.sql import translate_sql
@@ -49,8 +49,17 @@ class CompiledPlan:
         }  # fmt: skip
 
 
-def compile_plan(contract: Contract, batch: Batch, inputs: Mapping[str, Struct]) -> CompiledPlan:
-    """The plan of a batch: of its query, or a bare read of its files, table or frame."""
+def compile_plan(
+    contract: Contract, batch: Batch, inputs: Mapping[str, Struct], frame: Translation | None
+) -> CompiledPlan:
+    """The plan of a batch: of its query or its frame, or a bare read of its files or table.
+
+    A frame whose plan the engine cannot tell is a leaf that hides what made it: a rule on it is then unverifiable, never kept.
+    """
+    if batch.frame is not None:
+        hidden = UnknownPlan(description="rows handed in", source_type="frame")
+        told = frame or Translation(plan=hidden)
+        return CompiledPlan(plan=told.plan, inputs=inputs, diagnostics=told.diagnostics)
     if batch.query is not None:
         translation: Translation = translate_sql(batch.query, inputs)
         return CompiledPlan(plan=translation.plan, inputs=inputs, diagnostics=translation.diagnostics)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
+from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.contract.field_types import Struct
 from invaract_orchestration.contract.model import Contract
@@ -23,6 +24,9 @@ class EngineSession(Protocol):
 
     def table_schemas(self, batch: Batch) -> dict[str, Struct]:
         """The columns of every table that the batch's query reads, by the table's name there. Moves no data."""
+
+    def frame_plan(self, batch: Batch) -> Translation | None:
+        """The plan of a frame that was handed in; none where the engine cannot tell, or there is no frame. Moves no data."""
 
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter`."""

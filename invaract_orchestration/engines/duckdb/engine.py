@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
+from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
@@ -71,6 +72,10 @@ class DuckDBSession:
     def table_schemas(self, batch: Batch) -> dict[str, Struct]:
         """See `EngineSession.table_schemas`."""
         return table_schemas(self.connection, batch)
+
+    def frame_plan(self, batch: Batch) -> Translation | None:
+        """See `EngineSession.frame_plan`: what made a relation or a data frame is not to be seen here."""
+        return None
 
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter.materialise`."""

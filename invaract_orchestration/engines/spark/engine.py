@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
+from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
@@ -24,6 +25,8 @@ from invaract_orchestration.engines.spark.frames import handed_in, input_frame, 
 from invaract_orchestration.engines.spark.keys import count_key
 from invaract_orchestration.engines.spark.measure import Measure
 from invaract_orchestration.engines.spark.observe import observe
+from invaract_orchestration.engines.spark.plan_classic import translate_classic
+from invaract_orchestration.engines.spark.plan_connect import translate_connect
 from invaract_orchestration.engines.spark.session import PrivateSession, private_session, translated, user_session
 from invaract_orchestration.engines.spark.types import column_types
 from invaract_orchestration.errors import MissingExtra
@@ -90,6 +93,13 @@ class SparkSession:
                 columns = column_types(input_frame(self.private.spark, table.place, table.version))
             found[table.name] = Struct(tuple((n, t) for n, t, _ in columns if not isinstance(t, str)))
         return found
+
+    def frame_plan(self, batch: Batch) -> Translation | None:
+        """See `EngineSession.frame_plan`."""
+        if batch.frame is None:
+            return None
+        is_classic = hasattr(batch.frame, "_jdf")
+        return translate_classic(batch.frame) if is_classic else translate_connect(batch.frame)
 
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter.materialise`."""
