@@ -94,6 +94,7 @@ def result_document(result: GateResult) -> dict[str, Any]:
         "finished_at": result.finished_at.isoformat(),
         "counts": plain(result.counts),
         "quarantine": result.quarantine,
+        "lineage": {column: [list(pair) for pair in sources] for column, sources in result.lineage.items()},
         "publication": plain(result.publication),
         "verdict": verdict and {"passed": verdict.passed, "reasons": list(verdict.reasons), "bound": plain(verdict.bound)},
         "checks": plain(result.checks),

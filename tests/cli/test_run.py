@@ -110,7 +110,7 @@ def test_json_of_a_result_has_the_same_keys_whatever_happened(place: Place) -> N
         [
             "format", "state", "exit_code", "code", "message", "hint", "contract", "version", "target", "environment",
             "parameters", "submission_id", "attempt_id", "is_check", "is_recorded", "started_at", "finished_at",
-            "counts", "quarantine", "publication", "verdict", "checks", "files",
+            "counts", "quarantine", "lineage", "publication", "verdict", "checks", "files",
         ]
     ] * 4  # fmt: skip
     broken = {c["check"]: c["failed"] for c in said[1]["checks"] if c["is_blocking"]}
