@@ -30,7 +30,7 @@ from invaract_orchestration.contract.field_types import (
 _PLAIN = {
     pa.string(): STRING, pa.large_string(): STRING, pa.bool_(): BOOLEAN, pa.int8(): TINYINT, pa.int16(): SMALLINT,
     pa.int32(): INT, pa.int64(): BIGINT, pa.float32(): FLOAT, pa.float64(): DOUBLE, pa.date32(): DATE,
-    pa.binary(): BINARY, pa.large_binary(): BINARY,
+    pa.binary(): BINARY, pa.large_binary(): BINARY, pa.string_view(): STRING, pa.binary_view(): BINARY,
 }  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def field_type(native: Any, *, is_instant: bool = False) -> FieldType | str:
         return str(native) if native.unit == "ns" else (TIMESTAMP_NTZ if native.tz is None else TIMESTAMP)
     if t.is_decimal(native) and native.precision <= 38:
         return Decimal(native.precision, native.scale)
-    if t.is_list(native) or t.is_large_list(native):
+    if t.is_list(native) or t.is_large_list(native) or t.is_fixed_size_list(native):
         element = field_type(native.value_type)
         return str(native) if isinstance(element, str) else Array(element)
     if t.is_map(native):
