@@ -115,6 +115,16 @@ def test_delimited_text_means_the_same(spark: Any, batch: tuple[str, str, str]) 
     assert_same(on("spark", {"a.csv": text}, fields, more=more), on("duckdb", {"a.csv": text}, fields, more=more))
 
 
+@pytest.mark.parametrize("stray", [
+    "{", "[1]", '{"c0":1} x', "5", "{} {}", '{"c0":1}]', '{"c0":1}}', '{"c0":1,"c0":2}', '{"c0":1,"c0":2}]', '"{}"', "{}", "[{}]",
+])  # fmt: skip
+def test_line_that_is_no_record_is_told_alike(spark: Any, stray: str) -> None:
+    files = {"a.jsonl": f'{{"c0":1}}\n{stray}\n'}
+    parts = {"source": "format: json", "more": "quality: {on_row_failure: quarantine}"}
+    fields = "{name: c0, type: int}"
+    assert_same(on("spark", files, fields, **parts), on("duckdb", files, fields, **parts))
+
+
 VALUES = st.one_of(
     st.sampled_from(["a", "", "5", "true", "2026-01-31", "2026-01-31T10:00:00Z", "😀", "\u00a0"]), st.booleans(), st.none(),
     st.integers(-(2**70), 2**70), st.sampled_from([1.5, -0.0, 1e300, 0.1, 1.23, 12345678.91]),

@@ -30,6 +30,7 @@ from invaract_orchestration.engines.spark.types import spark_type
 from invaract_orchestration.errors import NotSupported
 
 _OBJECT = "MAP<STRING, VARIANT>"
+_OBJECT_BEGIN = q.text('{"r":')
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def record(line: str) -> str:
     """
     inside = f"TRY_CAST(try_parse_json(concat('[', {line}, ']')) AS ARRAY<VARIANT>)"
     closes = rf"{line} RLIKE {q.text(chr(92) + '}' + chr(92) + 's*' + chr(92) + ']')}"
-    other = f"try_parse_json(concat({q.text('{' + chr(34) + 'r' + chr(34) + ':')}, {line}, {q.text('}')}))"
+    other = f"try_parse_json(concat({_OBJECT_BEGIN}, {line}, {q.text('}')}))"
     return f"CASE WHEN size({inside}) = 1 AND (NOT ({closes}) OR {other} IS NOT NULL) THEN {inside}[0] END"
 
 
@@ -63,8 +64,13 @@ def repeats_a_key(line: str) -> str:
         "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'allowComments', 'false', "
         "'allowUnquotedFieldNames', 'false', 'mode', 'PERMISSIVE')"
     )
+    # As in `record`: what follows the value is an error inside of an array, or what closes the array is one inside of an object.
     read = f"from_json(concat('[', {line}, ']'), 'ARRAY<MAP<STRING, STRING>>', {strict})"
-    return f"coalesce(json_object_keys({line}) IS NOT NULL AND size({read}) = 1 AND {read}[0] IS NOT NULL, false)"
+    inside = f"from_json(concat({_OBJECT_BEGIN}, {line}, {q.text('}')}), 'MAP<STRING, STRING>', {strict})"
+    return (
+        f"coalesce(json_object_keys({line}) IS NOT NULL AND size({read}) = 1 AND {read}[0] IS NOT NULL "
+        f"AND {inside} IS NOT NULL, false)"
+    )
 
 
 def members(value: str) -> str:
