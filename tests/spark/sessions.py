@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import os
+import signal
 import socket
 import subprocess
 import tempfile
@@ -56,10 +58,18 @@ def connect_url() -> str:
     command += ["--master", "local[2]", *(part for k, v in options.items() for part in ("--conf", f"{k}={v}")), "spark-internal"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_SUBMIT")} | {"SPARK_HOME": str(home)}
     log = tempfile.NamedTemporaryFile(prefix="connect-", suffix=".log", delete=False)  # noqa: SIM115  # lives as long as the server
-    process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+    process = subprocess.Popen(
+        command, stdout=log, stderr=log, env=environment, start_new_session=True, preexec_fn=_end_with_the_tests
+    )  # fmt: skip
     atexit.register(_stop, process)
     wait_for_port(port, process, Path(log.name))
     return f"sc://127.0.0.1:{port}"
+
+
+def _end_with_the_tests() -> None:
+    """A test run that is killed cannot end its server: Linux does it then."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
 @cache
