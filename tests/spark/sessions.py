@@ -59,7 +59,7 @@ def connect_url() -> str:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_SUBMIT")} | {"SPARK_HOME": str(home)}
     log = tempfile.NamedTemporaryFile(prefix="connect-", suffix=".log", delete=False)  # noqa: SIM115  # lives as long as the server
     process = subprocess.Popen(
-        command, stdout=log, stderr=log, env=environment, start_new_session=True, preexec_fn=_end_with_the_tests
+        command, stdout=log, stderr=log, env=environment, start_new_session=True, preexec_fn=_end_with_the_tests  # noqa: PLW1509
     )  # fmt: skip
     atexit.register(_stop, process)
     wait_for_port(port, process, Path(log.name))
