@@ -36,20 +36,17 @@ class SparkFrames:
 
 @contextmanager
 def classic_frames(cases: CaseFile, folder: Path) -> Iterator[SparkFrames]:
-    """The frames on a classic session without Delta, with a checkpoint directory."""
+    """The frames in a session of their own beside the one of the whole test run, with a checkpoint directory."""
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
-    builder = SparkSession.builder.master("local[2]").appName("plan cases")
-    for name, value in {
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-    }.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    from tests.spark.sessions import classic
+
+    shared = classic()
+    session = shared.newSession()
     session.sparkContext.setCheckpointDir(str(folder / "checkpoints"))
-    yield SparkFrames(session, F, cases, folder)
-    session.stop()
+    try:
+        yield SparkFrames(session, F, cases, folder)
+    finally:
+        SparkSession._instantiatedSession = shared
+        shared._jvm.SparkSession.setActiveSession(shared._jsparkSession)

@@ -28,7 +28,7 @@ def frames(plan_cases: CaseFile, tmp_path_factory: pytest.TempPathFactory) -> It
     folder: Path = tmp_path_factory.mktemp("connect")
     with connect_server(folder) as address, pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")  # makes user functions those of a client
-        session = SparkSession.builder.remote(address).getOrCreate()
+        session = SparkSession.builder.remote(address).create()
         yield SparkFrames(session, F, plan_cases, folder)
         session.stop()
 

@@ -57,8 +57,12 @@ class Tab:
         self.complaints: list[str] = []
         self.page.on("console", lambda said: self.complaints.append(said.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("requestfailed", lambda request: self.complaints.append(request.url))
+        self.page.on("requestfailed", self._note_failure)
         self.page.on("dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss()))
+
+    def _note_failure(self, request: Any) -> None:
+        if request.failure != "net::ERR_ABORTED":  # the page was left while its icon was still on the way
+            self.complaints.append(request.url)
 
     def __enter__(self) -> Tab:
         return self
