@@ -1,6 +1,7 @@
 """Spark SQL expressions of a contract, evaluated by DuckDB with the same meaning.
 
-A value that cannot be computed is null: the whole expression stands in TRY, and divisions by zero are null by themselves.
+A value that cannot be computed is null, and only that value: every calculation of a condition stands in a TRY of its own, as
+Spark's `try_` forms do, so that `a * b > 0 OR c` is still true where `c` is. The whole stands in one, for functions that fail.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from sqlglot import exp
 from invaract_orchestration.contract.expressions import ExpressionError, parse_condition
 from invaract_orchestration.contract.standard_sql import standard_spelling
 from invaract_orchestration.errors import NotSupported
+
+_CALCULATIONS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg)
 
 Reference = Callable[[str], str | None]
 """The SQL of the column of that name in any letter case, or none."""
@@ -33,7 +36,16 @@ def expression(sql: str, reference: Reference, now: datetime) -> str:
             "a condition calls what is not known to mean the same here as in Spark",
             hint="docs/rules.md lists the functions that conditions can use",
         ) from None
-    return _rendered(tree.transform(lambda node: _column(node, reference)), now)
+    return _rendered(_guarded(tree).transform(lambda node: _column(node, reference)), now)
+
+
+def _guarded(tree: exp.Expr) -> exp.Expr:
+    """Every calculation, from the innermost, in a TRY of its own."""
+    root = exp.paren(tree)
+    for node in reversed(list(root.find_all(*_CALCULATIONS))):
+        node.replace(exp.Anonymous(this="TRY", expressions=[node.copy()]))
+    guarded: exp.Expr = root.this
+    return guarded
 
 
 def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> str:
