@@ -31,6 +31,7 @@ from invaract_orchestration.checks.arrival import judge_arrival
 from invaract_orchestration.checks.emptiness import is_no_op, judge_emptiness
 from invaract_orchestration.checks.placement import judge_constraints, judge_placement
 from invaract_orchestration.checks.plan_rules import judge_plan_rules
+from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.checks.rows import judge_quarantine, judge_rows
 from invaract_orchestration.checks.schema_match import schema_digest
 from invaract_orchestration.contract.model import Contract
@@ -250,13 +251,19 @@ class _Flow:
             return course.end("published", message, code="publish.already_done")
         if publish.mode != "append" or self.call.supersede or self.call.submission_id is not None:
             return None
-        if not self.gate.audit.publications(self.contract.contract, course.target, own.digest):
+        known = self.gate.audit.publications(self.contract.contract, course.target, own.digest)
+        if not known and not self._is_in_log(own):
             return None
         return course.end(
             "rejected", "this slice was published before with another content", code="slice.already_published",
             hint="mode append would add a correction's rows to the first ones: publish it with a mode that replaces, or "
             "say --supersede; files of another day need a {parameter} in source.location",
         )  # fmt: skip
+
+    def _is_in_log(self, own: Slice) -> bool:
+        """Whether a commit of the target carries the slice: the audit may have been lost, the table's own log has not."""
+        commits = (c.commit for c in self.gate.publisher.history(self.course.target))
+        return any(c is not None and c.contract == self.contract.contract and c.slice == own.digest for c in commits)
 
     # 3. what is about to be published: first what the code does, then the rows
 
@@ -326,6 +333,8 @@ class _Flow:
             *keys.judge_keys(self.contract, candidate, target, session),
             *dataset_rules.judge_dataset_rules(self.contract, candidate, target, session, self.now),
         ]
+        if materialised.candidate.rows != materialised.read and self.contract.quality.on_row_failure == "reject":
+            judged = [_of_the_rest(c, materialised) for c in judged]
         if not any(c.is_blocking for c in judged):
             judged += judge_constraints(candidate, target, session, self.now)
             refused = [c for c in judged if c.is_blocking]
@@ -391,3 +400,10 @@ class _Flow:
             return
         place = quarantine_place(self.contract, self.course.target, lake_root=self.gate.lake_root)
         self.gate.publisher.keep(self.course.keeping(materialised.failing, kind, place))
+
+
+def _of_the_rest(result: CheckResult, materialised: Materialised) -> CheckResult:
+    """A key or dataset check of a batch that is rejected for its rows says that it was judged on the others alone."""
+    if result.stage not in ("keys", "dataset"):
+        return result
+    return replace(result, found=f"{result.found}; judged without the {materialised.set_aside} failing rows")

@@ -241,7 +241,7 @@ class Contract(Closed):
     arrives: str | None = None
     """When and how data arrives, in words."""
     timezone: str = "UTC"
-    """The zone of `current_date()`, and of dates taken from instants."""
+    """The zone of `current_date()`, and of instants written without one where a field allows it; dates of instants are UTC's."""
     source: Source | None = None
     """Where a batch comes from."""
     fields: tuple[FieldSpec, ...] = ()

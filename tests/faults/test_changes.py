@@ -329,3 +329,24 @@ def test_commit_that_cannot_be_read_back_is_unknown_until_the_log_can_be_read(
     again = run(lake, "second")
     assert (again.state, again.code) == ("published", "publish.already_done")
     assert lake.rows() == ((1, 10), (2, 20), (2, 21), (3, 30))
+
+
+def test_correction_is_refused_in_append_although_the_audit_is_lost(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    version = lake.version()
+    shutil.rmtree(lake.root / "_invaract")
+    lake.land("first", ((1, "2026-01-01", 11), (2, "2026-01-02", 20)))
+    result = run(lake, "first")
+    assert (result.state, result.code) == ("rejected", "slice.already_published")
+    assert (lake.rows(), lake.version()) == (((1, 10), (2, 20)), version)
+    assert run(lake, "first", supersede=True).state == "published"
+
+
+def test_key_of_a_batch_that_is_rejected_for_its_rows_says_what_it_was_judged_on(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    lake.land("second", ((1, "2026-01-01", "x"), (1, "2026-01-02", 5), (2, "2026-01-02", None)))
+    result = run(lake, "second")
+    found = {c.check: c for c in result.checks}
+    assert found["id|unique"].found == "2 rows, every key once; judged without the 1 failing rows"
+    assert (found["v|min"].rows, found["v|min"].undecided, found["v|min"].nulls) == (3, 1, 1)

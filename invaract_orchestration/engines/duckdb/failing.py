@@ -50,8 +50,13 @@ class FailingWriter:
         relation = self.rows.read("keep", True)
         broken, undecided = self._lists()
         columns = _lookup(self.rows.values)
-        nulls = [(c.check, null_condition(c, columns)) for c, _ in self.conditions]
-        self._collect(relation, "f, n, p", broken, undecided, [(c, n) for c, n in nulls if n])
+        wrong = dict(undecided)  # a value in a wrong form is no null, although it has no typed value
+        nulls = [
+            (c.check, f"({n}) AND NOT ({wrong.get(c.check, 'false')})")
+            for c, _ in self.conditions
+            if (n := null_condition(c, columns))
+        ]
+        self._collect(relation, "f, n, p", broken, undecided, nulls)
         malformed = self._add_malformed() if self.rows.is_text else 0
         return self._keep(malformed)
 
