@@ -93,7 +93,8 @@ def _add_run(made: Rows, number: int, runs: int, version: ContractVersion, chanc
     add(models.attempt_context, *rows.context_rows(attempt))
     copied = ("attempt_id", "submission_id", "kind", "started_at", "contract")
     row = rows.attempt_row(attempt, position)
-    add(models.attempt_state, {name: row[name] for name in copied} | {"position": position, "target": target, "state": state})
+    derived = {"position": position, "target": target, "state": state, "day": f"{at:%Y-%m-%d}"}
+    add(models.attempt_state, {name: row[name] for name in copied} | derived)
     for step, name in enumerate(("received", "materialised", "judged", state)):
         event = build_event(attempt_id, name, at=at + timedelta(seconds=step * chance.random() * 9))
         link = {"position": position + step, "kind": "step", "covers": "{}", "previous": "", "hash": f"{position + step}"}

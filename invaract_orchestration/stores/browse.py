@@ -64,7 +64,7 @@ class SqlAuditBrowser:
 
     def activity(self, scope: Scope, *, since: datetime, contract: str | None = None) -> Sequence[ContractDay]:
         """Attempts of `run` by contract, day and state, in no order."""
-        period = [*statistics.period(contract, since, None), *conditions.visible(scope)]
+        period = [*statistics.days_from(contract, since), *conditions.visible(scope)]
         return self._database.read(lambda connection: _activity(connection, period))
 
     def rejections(self, scope: Scope, *, since: datetime, contract: str | None = None) -> Sequence[RuleCount]:
@@ -118,13 +118,12 @@ def _page(
 
 
 def _activity(connection: Connection, period: list[Any]) -> list[ContractDay]:
-    # The day stands first, so that SQLite reads the period by its index instead of everything in the order of contracts.
-    by = (statistics.day_of(connection).label("day"), _state.contract, _state.target, _state.state)
+    by = (_state.day, _state.contract, _state.target, _state.state)  # in the order of their index
     query = select(*by, func.count()).where(*period).group_by(*by)
     return [
         ContractDay(contract=contract, target=target, state=state, attempts=attempts, day=found)
-        for day, contract, target, state, attempts in connection.execute(query)
-        if (found := _day(str(day))) is not None
+        for day, contract, target, state, attempts in connection.execute(query).all()
+        if (found := _day(day)) is not None
     ]
 
 

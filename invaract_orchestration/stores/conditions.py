@@ -70,7 +70,4 @@ def _in_environment(environment: str) -> ColumnElement[bool]:
 
 
 def _has_failing_rows() -> ColumnElement[bool]:
-    outcome = models.outcome.c
-    return exists().where(
-        outcome.attempt_id == _state.attempt_id, (outcome.rows_quarantined > 0) | (outcome.rows_failing > 0)
-    )
+    return _state.attempt_id.in_(select(models.outcome.c.attempt_id).where(models.HAS_FAILING_ROWS))

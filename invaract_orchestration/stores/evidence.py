@@ -69,7 +69,9 @@ class SqlChain:
             .order_by(event.c.position.desc()).limit(1).scalar_subquery()
         )  # fmt: skip
         copied = ("position", "submission_id", "contract", "kind", "started_at")
+        day = models.day_in_utc(attempt.c.started_at, self._connection.dialect.name)
         differs = state.c.state.is_distinct_from(last) | state.c.target.is_distinct_from(submission.c.target)
+        differs |= state.c.day.is_distinct_from(day)
         for name in copied:
             differs |= state.c[name].is_distinct_from(attempt.c[name])
         joined = attempt.outerjoin(state, state.c.attempt_id == attempt.c.attempt_id).outerjoin(

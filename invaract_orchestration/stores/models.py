@@ -12,6 +12,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     DateTime,
     Dialect,
     ForeignKey,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    func,
     text,
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
@@ -113,6 +115,7 @@ attempt = Table(
     ForeignKeyConstraint(["contract", "version"], ["contract_version.contract", "contract_version.version"]),
     Index(None, "submission_id"),
     Index(None, "contract", "version"),
+    Index(None, "environment"),
 )  # fmt: skip
 
 attempt_context = Table(
@@ -133,11 +136,14 @@ attempt_state = Table(
     Column("kind", String, nullable=False),
     Column("state", String, nullable=False),
     Column("started_at", UtcTime, nullable=False),
+    Column("day", String(10), nullable=False, server_default=""),  # of started_at, in UTC
     Index(None, "position"),
     Index(None, "state", "position"),
     Index(None, "submission_id", "position"),
     Index(None, "contract", "target", "kind", "position", "state"),
     Index(None, "started_at"),
+    # holds all that the overview counts, in the order in which it counts
+    Index("ix_attempt_state_by_day", "kind", "day", "contract", "target", "state", "attempt_id"),
 )  # fmt: skip
 
 event = Table(
@@ -161,6 +167,10 @@ chain_head = Table(
     Column("position", NUMBER, nullable=False),
     Column("hash", String, nullable=False),
 )  # fmt: skip
+
+
+HAS_FAILING_ROWS = text("rows_quarantined > 0 OR rows_failing > 0")
+"""Of outcomes; said in the words of their index, as SQLite uses it for these alone."""
 
 
 def _counts() -> list[Column[int]]:
@@ -223,6 +233,7 @@ outcome = Table(
     *_counts(),
     Column("is_published", Boolean, nullable=False),
     Column("at", UtcTime, nullable=False),
+    Index("ix_outcome_failing", "attempt_id", sqlite_where=HAS_FAILING_ROWS, postgresql_where=HAS_FAILING_ROWS),
 )  # fmt: skip
 
 publication = Table(
@@ -252,6 +263,13 @@ waiver = Table(
     Column("expires_at", UtcTime, nullable=False),
     Index(None, "candidate_digest"),
 )  # fmt: skip
+
+def day_in_utc(started_at: ColumnElement[Any], dialect: str) -> ColumnElement[str]:
+    """The day of a stored moment, as `attempt_state.day` holds it."""
+    if dialect == "postgresql":
+        return func.to_char(func.timezone("UTC", started_at), "YYYY-MM-DD")
+    return func.substr(started_at, 1, 10)
+
 
 DERIVED = (chain_head, attempt_state)
 """Tables that are kept up to date; `verify` compares them with the events."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
-from typing import Any
+from datetime import UTC, date, datetime
 
-from sqlalchemy import ColumnElement, Connection, Date, cast, exists, false, func, select
+from sqlalchemy import ColumnElement, Connection, exists, false, func, select
 
 from invaract_orchestration.audit.log import DayCount, RuleCount
 from invaract_orchestration.stores import models
@@ -27,24 +26,23 @@ def period(contract: str | None, since: datetime | None, until: datetime | None)
     return conditions
 
 
+def days_from(contract: str | None, since: datetime) -> list[ColumnElement[bool]]:
+    """Conditions on attempts of `run` that started then or later; by the index of days alone when that is a midnight in UTC."""
+    first = since.astimezone(UTC)
+    is_midnight = first.time() == datetime.min.time()
+    return [*period(contract, None if is_midnight else since, None), _state.day >= first.date().isoformat()]
+
+
 def counts_by_day(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[DayCount]:
     """Attempts by day and state, the latest day first."""
-    day = day_of(connection).label("day")
     query = (
-        select(day, _state.state, func.count().label("attempts"))
-        .where(*conditions).group_by(day, _state.state).order_by(day.desc(), _state.state)
+        select(_state.day, _state.state, func.count().label("attempts"))
+        .where(*conditions).group_by(_state.day, _state.state).order_by(_state.day.desc(), _state.state)
     )  # fmt: skip
     return [
-        DayCount(day=date.fromisoformat(str(row.day)), state=row.state, attempts=row.attempts)
+        DayCount(day=date.fromisoformat(row.day), state=row.state, attempts=row.attempts)
         for row in connection.execute(query)
     ]
-
-
-def day_of(connection: Connection) -> ColumnElement[Any]:
-    """The day in UTC that an attempt started on."""
-    if connection.dialect.name == "postgresql":
-        return cast(func.timezone("UTC", _state.started_at), Date)
-    return func.substr(_state.started_at, 1, 10)
 
 
 def rejections_by_rule(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[RuleCount]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC
 
 from sqlalchemy import Connection, Table, insert, select, update
 
@@ -66,7 +67,8 @@ class Entry:
         named = {each["name"]: each["value"] for each in context}
         self._covers[place_of(models.attempt, row)] = attempt_digest(row, named)
         names = ("attempt_id", "position", "submission_id", "contract", "kind", "started_at")
-        state = {name: row[name] for name in names} | {"target": submission.target, "state": ""}
+        day = row["started_at"].astimezone(UTC).date().isoformat()
+        state = {name: row[name] for name in names} | {"target": submission.target, "state": "", "day": day}
         self._connection.execute(insert(models.attempt_state), state)
 
     def follow(self, attempt_id: str) -> Subject:

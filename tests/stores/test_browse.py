@@ -108,6 +108,12 @@ def test_figures_are_counted(store: SqlAuditStore) -> None:
     assert store.choices(EVERYTHING).environments == ("dev", "prod")
 
 
+def test_activity_since_a_time_of_a_day_leaves_the_attempts_before_it_out(store: SqlAuditStore) -> None:
+    of_that_day = store.activity(EVERYTHING, since=START + timedelta(hours=1))
+
+    assert [each.attempts for each in of_that_day] == [1]
+
+
 def test_delay_is_the_median_from_the_first_receipt(store: SqlAuditStore) -> None:
     for number, minutes in ((1, 30), (2, 10), (3, 20)):
         record_published(store, number, started_at=START - timedelta(minutes=minutes))

@@ -15,6 +15,7 @@ from sqlalchemy import inspect, text
 
 from invaract_orchestration.audit import records
 from invaract_orchestration.checks.result import CheckResult
+from invaract_orchestration.errors import AuditUnavailable
 from invaract_orchestration.stores import migrate, models, open_store
 from invaract_orchestration.testing.audit_records import record_published
 from tests.postgres_server import engine_of
@@ -93,3 +94,23 @@ def test_every_count_has_its_column() -> None:
     counts = {f"rows_{field.name}" for field in fields(records.Counts)}
     for table in (models.verdict, models.outcome):
         assert {column.name for column in table.columns if column.name.startswith("rows_")} == counts
+
+
+def test_migrate_of_an_older_store_keeps_what_is_recorded_and_fills_what_is_new(store_url: str) -> None:
+    with open_store(store_url) as store:
+        record_published(store, 1)
+        recorded = store.attempts()
+    engine = engine_of(store_url)
+    with engine.begin() as connection:
+        for index in ("ix_attempt_state_by_day", "ix_attempt_environment", "ix_outcome_failing"):
+            connection.execute(text(f"DROP INDEX {index}"))
+        connection.execute(text("ALTER TABLE attempt_state DROP COLUMN day"))
+        connection.execute(text("UPDATE invaract_revision SET version_num = '0001'"))
+
+    with pytest.raises(AuditUnavailable, match="older than this version"):
+        open_store(store_url, read_only=True)
+    with open_store(store_url) as store:
+        assert store.attempts() == recorded
+        assert [(count.day.isoformat(), count.attempts) for count in store.counts_by_day()] == [("2026-03-01", 1)]
+        assert store.verify() == ()
+    test_migrate_makes_the_tables_of_the_models(store_url)

@@ -65,6 +65,7 @@ EDITS = [
     ("attempt_context", "value = 'other'", "attempt att-1"),
     ("attempt_state", "state = 'published' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
     ("attempt_state", "contract = 'other' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
+    ("attempt_state", "day = '2026-03-02' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
     ("event", "message = 'all went well' WHERE position = 6", "event 6"),
     ("event", "state = 'published' WHERE position = 6", "event 6"),
     ("event", "kind = 'step' WHERE position = 6", "event 6"),
