@@ -1,4 +1,4 @@
-"""How long each audit page takes over a store of many runs: `python benchmarks/ui_pages.py [--runs 100000] [--store FILE]`.
+"""How long each audit page takes over a store of many runs: `python benchmarks/ui_pages.py [--runs 100000] [--store URL]`.
 
 The store is filled by bulk inserts into its own tables, without the hash chain: it is for reading, not for `audit verify`.
 Prints the median and the slowest of each page, from the request to the last byte, in this process and one at a time; and the
@@ -13,7 +13,6 @@ import statistics
 import tempfile
 import time
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from fastapi.testclient import TestClient
@@ -43,11 +42,11 @@ CHECKS = tuple(f"{column}|{rule}" for column in ("id", "amount", "country") for 
 Rows = dict[Table, list[dict[str, Any]]]
 
 
-def fill(file: Path, runs: int) -> None:
-    open_store(f"sqlite:///{file}").close()
+def fill(url: str, runs: int) -> None:
+    open_store(url).close()
     chance = random.Random(1)
     versions = [build_version(f"contract_{number:02d}", digest=f"d{number}") for number in range(CONTRACTS)]
-    engine = create_engine(f"sqlite:///{file}")
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
         _insert(connection, {models.contract_version: [rows.contract_row(v, n) for n, v in enumerate(versions)]})
         for start in range(0, runs, BATCH):
@@ -55,6 +54,7 @@ def fill(file: Path, runs: int) -> None:
             for number in range(start, min(start + BATCH, runs)):
                 _add_run(made, number, runs, versions[number % CONTRACTS], chance)
             _insert(connection, made)
+        connection.exec_driver_sql("ANALYZE")
     engine.dispose()
 
 
@@ -139,19 +139,24 @@ def measure(client: TestClient, paths: list[str], times: int) -> float:
     return worst
 
 
+def _is_empty(url: str) -> bool:
+    with open_store(url) as store:
+        return not store.attempts(limit=1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100_000)
     parser.add_argument("--times", type=int, default=7)
-    parser.add_argument("--store", type=Path, help="where the store is kept for another time")
+    parser.add_argument("--store", help="its address, such as sqlite:////tmp/a.db or one of PostgreSQL; kept, and not filled again")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        file = given.store or Path(folder) / "audit.db"
-        if not file.exists():
+        url = given.store or f"sqlite:///{folder}/audit.db"
+        if _is_empty(url):
             start = time.perf_counter()
-            fill(file, given.runs)
-            print(f"{given.runs:,} runs recorded in {time.perf_counter() - start:.0f} s, {file.stat().st_size / 1e6:.0f} MB")
-        with open_store(f"sqlite:///{file}", read_only=True) as store:
+            fill(url, given.runs)
+            print(f"{given.runs:,} runs recorded in {time.perf_counter() - start:.0f} s")
+        with open_store(url, read_only=True) as store:
             some = Viewer(scope=Scope(values=frozenset(f"dag_{n}" for n in range(100)), includes_others=False))
             for title, viewer in (("who may see everything", Viewer()), ("who may see half of the DAGs", some)):
                 client = TestClient(create_app(store, clock=lambda: NOW, authorize=lambda viewer=viewer: viewer))
