@@ -114,7 +114,7 @@ def judged_cases() -> Judged:
     """Everything that is judged again for each mutant, translated once: the translators are not mutated."""
     from invaract_orchestration.candidate.plan.sql import translate_sql
     from tests.plan.hidden_cases import HIDDEN
-    from tests.plan.row_level_cases import ROW_LEVEL, SCHEMAS
+    from tests.plan.row_level_cases import OF_DIALECTS, ROW_LEVEL, SCHEMAS
 
     here = Path(__file__).parent
     content: dict[str, Any] = yaml.safe_load((here / "plan_cases.yaml").read_text())
@@ -129,6 +129,7 @@ def judged_cases() -> Judged:
             plan = translate_sql(entry["sql"], schemas, functions=frozenset(content["functions"])).plan
             cases.append((entry["rule"], plan))
     cases.extend((rule, translate_sql(sql, SCHEMAS).plan) for rule, sql, _ in ROW_LEVEL)
+    cases.extend((rule, translate_sql(sql, SCHEMAS, dialect=dialect).plan) for dialect, rule, sql, _ in OF_DIALECTS)
     cases.extend((rule, plan) for rule, plan, _ in HIDDEN)
     return cases
 

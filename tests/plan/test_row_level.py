@@ -9,16 +9,21 @@ import pytest
 from invaract_orchestration.candidate.plan.sql import translate_sql
 from invaract_orchestration.checks.plan_shape import PlanFinding, judge_plan_rule
 from tests.plan.cases import RULES
-from tests.plan.row_level_cases import ONLY_AMOUNT, ROW_LEVEL, SCHEMAS
+from tests.plan.row_level_cases import OF_DIALECTS, ONLY_AMOUNT, ROW_LEVEL, SCHEMAS
 
 
-def judged(rule: dict[str, Any], sql: str) -> PlanFinding:
-    return judge_plan_rule(RULES.validate_python(rule), translate_sql(sql, SCHEMAS).plan)
+def judged(rule: dict[str, Any], sql: str, dialect: str = "spark") -> PlanFinding:
+    return judge_plan_rule(RULES.validate_python(rule), translate_sql(sql, SCHEMAS, dialect=dialect).plan)
 
 
 @pytest.mark.parametrize(("rule", "sql", "outcome"), ROW_LEVEL)
 def test_row_level_statement_has_its_outcome(rule: dict[str, Any], sql: str, outcome: str) -> None:
     assert judged(rule, sql).outcome == outcome
+
+
+@pytest.mark.parametrize(("dialect", "rule", "sql", "outcome"), OF_DIALECTS)
+def test_statement_of_a_dialect_has_its_outcome(dialect: str, rule: dict[str, Any], sql: str, outcome: str) -> None:
+    assert judged(rule, sql, dialect).outcome == outcome
 
 
 def test_update_finding_names_the_column_and_the_line() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invaract_orchestration.candidate.plan import expressions, nodes
+from invaract_orchestration.candidate.plan import expressions, nodes, row_changes
 from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, BooleanExpr, Literal, passed, reference
 from invaract_orchestration.candidate.plan.lineage import output_lineage
 from invaract_orchestration.candidate.plan.nodes import Aggregate, Filter, Join, Plan, Project, Read, Union
@@ -21,7 +21,7 @@ OTHER = Read(dataset="u", columns=(B,))
 
 EVERY_PLAN: list[Plan] = [
     READ,
-    nodes.Write(child=READ, target="out"),
+    row_changes.Write(child=READ, target="out"),
     Project(child=READ, items=(passed(A),)),
     Filter(child=READ, condition=Literal(True)),
     Join(left=READ, right=OTHER, kind="inner"),
@@ -35,14 +35,15 @@ EVERY_PLAN: list[Plan] = [
     nodes.Window(child=READ, items=(Alias(B, expressions.Function("rank")),), partition_by=(reference(A),)),
     nodes.Generate(child=READ, generator=expressions.Function("explode", (reference(A),)), columns=(B,)),
     nodes.UnknownPlan(description="step", source_type="test", inputs=(READ,), columns=(B,)),
-    nodes.Merge(
+    row_changes.Merge(
         target=READ,
         source=OTHER,
         condition=Literal(True),
-        actions=(nodes.MergeAction(when="matched", action="delete"),),
+        actions=(row_changes.MergeAction(when="matched", action="delete"),),
     ),
-    nodes.Update(child=READ, condition=None, assignments=(("a", Literal(1)),)),
-    nodes.Delete(child=READ, condition=Literal(True)),
+    row_changes.Update(child=READ, condition=None, assignments=((("a",), Literal(1)),)),
+    row_changes.Delete(child=READ, condition=Literal(True)),
+    row_changes.Script(child=READ, others=(row_changes.Delete(child=OTHER, condition=None),)),
 ]
 EVERY_EXPRESSION: list[expressions.Expression] = [
     reference(A),

@@ -29,13 +29,11 @@ from invaract_orchestration.candidate.plan.expressions import (
 )
 from invaract_orchestration.candidate.plan.nodes import (
     Aggregate,
-    Delete,
     Distinct,
     Filter,
     Generate,
     Join,
     Limit,
-    Merge,
     Plan,
     Project,
     Read,
@@ -44,10 +42,9 @@ from invaract_orchestration.candidate.plan.nodes import (
     Sort,
     Union,
     UnknownPlan,
-    Update,
     Window,
-    Write,
 )
+from invaract_orchestration.candidate.plan.row_changes import Delete, Merge, Script, Update, Write
 from invaract_orchestration.candidate.plan.traverse import fold, fold_expression
 from invaract_orchestration.candidate.plan.type_widening import is_lossless
 
@@ -230,7 +227,7 @@ def _put_out(node: Plan, scope_of: Callable[[Plan], Scope], latest: Scope) -> Sc
             return {a.id: whole for a in node.columns}
         case Merge():
             return scope_of(node.source)
-        case Filter() | Sort() | Limit() | Sample() | Distinct() | Write() | Update() | Delete():
+        case Filter() | Sort() | Limit() | Sample() | Distinct() | Write() | Update() | Delete() | Script():
             return scope_of(node.child)
 
 

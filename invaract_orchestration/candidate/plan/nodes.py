@@ -6,35 +6,18 @@ never walked to find it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, Expression
+from invaract_orchestration.candidate.plan.node_form import Node, Unary
+from invaract_orchestration.candidate.plan.row_changes import Delete, Merge, Script, Update, Write
 
 JoinKind = OneOf["inner", "cross", "left", "right", "full", "semi", "anti"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Node:
-    line: int | None = None
-    output: tuple[Attribute, ...] = field(init=False, default=())
-
-    def _put_out(self, output: tuple[Attribute, ...]) -> None:
-        object.__setattr__(self, "output", output)
-
-    @property
-    def children(self) -> tuple[Plan, ...]:
-        """The inputs, in order."""
-        return ()
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """The node's own expressions."""
-        return ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Read(_Node):
+class Read(Node):
     """A source: a table, files, or (`inline`) rows written in the query itself. It hides nothing of the job."""
 
     dataset: str
@@ -48,28 +31,7 @@ class Read(_Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Unary(_Node):
-    child: Plan
-
-    def __post_init__(self) -> None:
-        self._put_out(self.child.output)
-
-    @property
-    def children(self) -> tuple[Plan, ...]:
-        """The one input."""
-        return (self.child,)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Write(_Unary):
-    """The statement that puts rows into a target."""
-
-    target: str
-    mode: str = "append"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Project(_Unary):
+class Project(Unary):
     """The select list."""
 
     items: tuple[Alias, ...]
@@ -84,7 +46,7 @@ class Project(_Unary):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Filter(_Unary):
+class Filter(Unary):
     """WHERE, HAVING and QUALIFY alike."""
 
     condition: Expression
@@ -96,7 +58,7 @@ class Filter(_Unary):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Join(_Node):
+class Join(Node):
     """A join of two inputs; an inner one without condition is a comma join. A lateral's right input reads the left."""
 
     left: Plan
@@ -123,7 +85,7 @@ class Join(_Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Aggregate(_Unary):
+class Aggregate(Unary):
     """GROUP BY (or PIVOT). Each grouping set holds positions in `keys`; null: one set with all of them."""
 
     keys: tuple[Expression, ...]
@@ -148,7 +110,7 @@ class Aggregate(_Unary):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Union(_Node):
+class Union(Node):
     """UNION ALL by position: the column at a place takes the values of that place in every branch."""
 
     branches: tuple[Plan, ...]
@@ -166,7 +128,7 @@ class Union(_Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SetOperation(_Node):
+class SetOperation(Node):
     """INTERSECT or EXCEPT, by position."""
 
     operator: OneOf["INTERSECT", "EXCEPT"]
@@ -186,7 +148,7 @@ class SetOperation(_Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Distinct(_Unary):
+class Distinct(Unary):
     """DISTINCT over the whole row, or over the listed columns (dropDuplicates)."""
 
     columns: tuple[Expression, ...] = ()
@@ -198,7 +160,7 @@ class Distinct(_Unary):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sort(_Unary):
+class Sort(Unary):
     """ORDER BY; a key may read a column that the select list left out."""
 
     keys: tuple[Expression, ...]
@@ -210,19 +172,19 @@ class Sort(_Unary):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Limit(_Unary):
+class Limit(Unary):
     """At most `count` rows; null: a count that only the run knows, or an OFFSET alone."""
 
     count: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sample(_Unary):
+class Sample(Unary):
     """A random part of the rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Window(_Unary):
+class Window(Unary):
     """Window functions added to every row, over one partitioning and order."""
 
     items: tuple[Alias, ...]
@@ -239,7 +201,7 @@ class Window(_Unary):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Generate(_Unary):
+class Generate(Unary):
     """explode and its like: rows made from a value of each row."""
 
     generator: Expression
@@ -255,7 +217,7 @@ class Generate(_Unary):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UnknownPlan(_Node):
+class UnknownPlan(Node):
     """A step that the translation cannot see into.
 
     `hides`: the job's own earlier logic may stand inside it (a checkpoint, a node nobody knows). A step written as
@@ -277,62 +239,6 @@ class UnknownPlan(_Node):
         return self.inputs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeAction:
-    """One WHEN clause. `assigned` holds the columns that an update or insert sets; null: all of them (`*`)."""
-
-    when: OneOf["matched", "not_matched", "not_matched_by_source"]
-    action: OneOf["update", "delete", "insert", "nothing"]
-    condition: Expression | None = None
-    assigned: tuple[str, ...] | None = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Merge(_Node):
-    """MERGE INTO a target."""
-
-    target: Plan
-    source: Plan
-    condition: Expression
-    actions: tuple[MergeAction, ...]
-
-    @property
-    def children(self) -> tuple[Plan, ...]:
-        """The target, then the source."""
-        return (self.target, self.source)
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """The match condition, then those of the clauses."""
-        return (self.condition, *(a.condition for a in self.actions if a.condition is not None))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Update(_Unary):
-    """UPDATE of a target; without condition it takes every row."""
-
-    condition: Expression | None
-    assignments: tuple[tuple[str, Expression], ...]
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """The condition, then the assigned values."""
-        values = tuple(value for _, value in self.assignments)
-        return values if self.condition is None else (self.condition, *values)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Delete(_Unary):
-    """DELETE from a target; without condition it takes every row."""
-
-    condition: Expression | None
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """The condition, where there is one."""
-        return () if self.condition is None else (self.condition,)
-
-
 Plan = (
     Read
     | Write
@@ -352,4 +258,5 @@ Plan = (
     | Merge
     | Update
     | Delete
+    | Script
 )

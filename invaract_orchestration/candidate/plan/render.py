@@ -26,13 +26,11 @@ from invaract_orchestration.candidate.plan.expressions import (
 from invaract_orchestration.candidate.plan.lineage import short_name
 from invaract_orchestration.candidate.plan.nodes import (
     Aggregate,
-    Delete,
     Distinct,
     Filter,
     Generate,
     Join,
     Limit,
-    Merge,
     Plan,
     Project,
     Read,
@@ -41,11 +39,10 @@ from invaract_orchestration.candidate.plan.nodes import (
     Sort,
     Union,
     UnknownPlan,
-    Update,
     Window,
-    Write,
 )
-from invaract_orchestration.candidate.plan.traverse import fold_expression, subqueries_of
+from invaract_orchestration.candidate.plan.row_changes import Delete, Merge, Script, Update, Write
+from invaract_orchestration.candidate.plan.traverse import fold_expression, plans_inside
 
 _SHOWN = ("isnull", "isnotnull")
 
@@ -61,7 +58,7 @@ def render_plan(plan: Plan, *, literals: bool = False, full_names: bool = True) 
             continue
         node = _shown(entry)
         lines.append(first + node_title(node, full_names=full_names))
-        inner = [s.plan for e in node.expressions for s in subqueries_of(e)]
+        inner = plans_inside(node)
         parts: list[Plan | str] = [*node.children, *_details(node, literals=literals), *inner]
         for at in range(len(parts) - 1, -1, -1):
             is_last = at == len(parts) - 1
@@ -146,10 +143,10 @@ def _details(node: Plan, *, literals: bool) -> list[str]:
             ]
         case Update():
             where = [] if node.condition is None else [f"WHERE {text(node.condition)}"]
-            return [*(f"SET {name} = {text(value)}" for name, value in node.assignments), *where]
+            return [*(f"SET {'.'.join(path)} = {text(value)}" for path, value in node.assignments), *where]
         case Delete():
             return [] if node.condition is None else [f"WHERE {text(node.condition)}"]
-        case Read() | Write() | Union() | SetOperation() | Limit() | Sample() | UnknownPlan():
+        case Read() | Write() | Union() | SetOperation() | Limit() | Sample() | UnknownPlan() | Script():
             return []
 
 

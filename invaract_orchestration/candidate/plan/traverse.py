@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 def post_order(root: Plan, *, subqueries: bool = True) -> Iterator[Plan]:
-    """Every node once, children before their parent, then (if asked) the plans inside the node's expressions."""
+    """Every node once, children before their parent, and (if asked) the plans that stand inside the node."""
     done: set[int] = set()
     stack: list[tuple[Plan, bool]] = [(root, False)]
     while stack:
@@ -42,7 +42,7 @@ def post_order(root: Plan, *, subqueries: bool = True) -> Iterator[Plan]:
             yield node
             continue
         stack.append((node, True))
-        inner = [s.plan for e in node.expressions for s in subqueries_of(e)] if subqueries else []
+        inner = plans_inside(node) if subqueries else []
         stack.extend((plan, False) for plan in reversed((*node.children, *inner)))
 
 
@@ -82,6 +82,11 @@ def walk(root: Expression, *, into: Callable[[Expression], bool] = lambda _: Tru
         yield node
         if into(node):
             stack.extend(reversed(node.children))
+
+
+def plans_inside(node: Plan) -> list[Plan]:
+    """The plans that belong to a node without being its inputs: of its subqueries, and of statements beside it."""
+    return [*(s.plan for e in node.expressions for s in subqueries_of(e)), *node.beside]
 
 
 def subqueries_of(root: Expression) -> Iterator[Subquery]:

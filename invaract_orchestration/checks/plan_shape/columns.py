@@ -9,9 +9,12 @@ from functools import partial
 from invaract_orchestration.candidate.plan.expressions import Alias, Cast, ColumnReference, Expression
 from invaract_orchestration.candidate.plan.lineage import PlanLineage, plan_lineage
 from invaract_orchestration.candidate.plan.nodes import Plan
+from invaract_orchestration.candidate.plan.predicates import Equality
 from invaract_orchestration.candidate.plan.rule_names import names_dataset, same_name, split_name
 from invaract_orchestration.candidate.plan.type_widening import is_lossless
 from invaract_orchestration.contract.field_types import Struct
+
+Pair = tuple[ColumnReference, ColumnReference]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,16 @@ def plain_column(expression: Expression) -> ColumnReference | None:
                 expression = expression.child
             case _:
                 return None
+
+
+def equated(equality: Equality) -> Pair | None:
+    """The two plain columns of an equality, whose types differ at most by a cast that loses nothing."""
+    left, right = plain_column(equality.left), plain_column(equality.right)
+    if left is None or right is None:
+        return None
+    if left.type is None or right.type is None:
+        return left, right
+    return (left, right) if is_lossless(left.type, right.type) or is_lossless(right.type, left.type) else None
 
 
 def _covers(

@@ -21,7 +21,7 @@ from invaract_orchestration.candidate.plan.nodes import (
 )
 from invaract_orchestration.candidate.plan.predicates import conjuncts
 from invaract_orchestration.candidate.plan.render import node_text
-from invaract_orchestration.candidate.plan.traverse import fold, post_order, subqueries_of
+from invaract_orchestration.candidate.plan.traverse import fold, plans_inside, post_order
 from invaract_orchestration.checks.plan_shape.finding import PlanFinding, broken, kept, unverifiable
 from invaract_orchestration.checks.plan_shape.joins import JoinedInputs, is_correlated, joins_of
 from invaract_orchestration.contract.plan_rules import ForbidCrossJoin
@@ -49,11 +49,10 @@ def judge_cross_join(rule: ForbidCrossJoin, plan: Plan) -> PlanFinding:
 
 
 def _roots(plan: Plan) -> Iterator[Plan]:
-    """The main plan and every subquery's."""
+    """The main plan, those of subqueries, and those of statements beside it."""
     yield plan
     for node in post_order(plan):
-        for expression in node.expressions:
-            yield from (subquery.plan for subquery in subqueries_of(expression))
+        yield from plans_inside(node)
 
 
 def _offence(joined: JoinedInputs, rule: ForbidCrossJoin) -> str | None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from invaract_orchestration.candidate.plan.expressions import ColumnReference
 from invaract_orchestration.candidate.plan.nodes import Join, Plan
 from invaract_orchestration.candidate.plan.predicates import guaranteed_equalities
-from invaract_orchestration.candidate.plan.type_widening import is_lossless
-from invaract_orchestration.checks.plan_shape.columns import Names, plain_column
+from invaract_orchestration.checks.plan_shape.columns import Names, Pair, equated
 from invaract_orchestration.checks.plan_shape.finding import PlanFinding, broken, kept, quoted, unverifiable
 from invaract_orchestration.checks.plan_shape.joins import JoinedInputs, correlation, joins_of
 from invaract_orchestration.checks.plan_shape.scopes import Required, stands
 from invaract_orchestration.contract.plan_rules import RequiredJoinColumns
-
-Pair = tuple[ColumnReference, ColumnReference]
 
 
 def judge_join_columns(rule: RequiredJoinColumns, plan: Plan, names: Names) -> PlanFinding:
@@ -64,19 +61,13 @@ def _pairs(joined: JoinedInputs) -> list[Pair]:
     tied = correlation(joined.node) if joined.node.lateral else ()
     pairs = []
     for equality in guaranteed_equalities((*joined.own, *joined.above, *tied)):
-        left, right = plain_column(equality.left), plain_column(equality.right)
-        if left is None or right is None or not _comparable(left, right):
+        pair = equated(equality)
+        if pair is None:
             continue
-        places = (joined.place_of(left), joined.place_of(right))
+        places = (joined.place_of(pair[0]), joined.place_of(pair[1]))
         if None not in places and places[0] != places[1]:
-            pairs.append((left, right))
+            pairs.append(pair)
     return pairs
-
-
-def _comparable(left: ColumnReference, right: ColumnReference) -> bool:
-    if left.type is None or right.type is None:
-        return True
-    return is_lossless(left.type, right.type) or is_lossless(right.type, left.type)
 
 
 def _notes(rule: RequiredJoinColumns, joined: JoinedInputs, names: Names) -> list[str]:

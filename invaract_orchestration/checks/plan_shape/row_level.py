@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from invaract_orchestration.candidate.plan.expressions import Expression
-from invaract_orchestration.candidate.plan.nodes import Delete, Merge, Plan, UnknownPlan, Update
+from invaract_orchestration.candidate.plan.nodes import Plan, Read, UnknownPlan
 from invaract_orchestration.candidate.plan.predicates import conjuncts, excludes_nothing, guaranteed_equalities
-from invaract_orchestration.candidate.plan.rule_names import same_name, split_name
+from invaract_orchestration.candidate.plan.row_changes import Delete, Merge, Path, Script, Update, Write
+from invaract_orchestration.candidate.plan.rule_names import names_dataset, same_name, split_name
 from invaract_orchestration.candidate.plan.traverse import post_order
-from invaract_orchestration.checks.plan_shape.columns import Names, plain_column
+from invaract_orchestration.checks.plan_shape.columns import Names, equated
 from invaract_orchestration.checks.plan_shape.finding import PlanFinding, broken, kept, quoted, unverifiable
 from invaract_orchestration.contract.plan_rules import AllowedUpdateColumns, ForbidUnconditionalDelete, MergeCondition
 
@@ -53,21 +54,25 @@ def judge_unconditional_delete(rule: ForbidUnconditionalDelete, plan: Plan) -> P
 
 
 def judge_update_columns(rule: AllowedUpdateColumns, plan: Plan, *, case_sensitive: bool) -> PlanFinding:
-    """Whether every update, alone or in a MERGE, sets listed columns only."""
+    """Whether every update, alone, in a MERGE or in an upsert, sets listed columns only."""
+    unclear: Plan | None = None
     for node in post_order(plan):
-        for name in _updated(node):
-            if name is None:
-                return unverifiable(
-                    "the MERGE updates every column of a target whose columns are not known",
-                    at=node,
-                    hint="name the columns in UPDATE SET, or give the target's schema",
-                )
-            if not any(same_name(split_name(a)[-1], name, case_sensitive=case_sensitive) for a in rule.columns):
+        paths, dataset = _updated(node)
+        for path in paths or ():
+            if path and not any(_allows(one, path, dataset, case_sensitive=case_sensitive) for one in rule.columns):
                 return broken(
-                    f"the statement updates {name!r}; allowed {quoted(rule.columns)}",
+                    f"the statement updates {'.'.join(path)!r}; allowed {quoted(rule.columns)}",
                     hint="leave the column out of SET, or allow it in the contract",
                     at=node,
                 )
+        if unclear is None and (paths is None or () in paths):
+            unclear = node
+    if unclear is not None:
+        return unverifiable(
+            "the statement updates columns that it does not name, of a target whose columns are not known",
+            at=unclear,
+            hint="name the columns in SET, or give the target's schema",
+        )
     hidden = _statement_unknown(plan)
     if hidden is not None:
         return unverifiable("the statement cannot be read", at=hidden, hint=_WHAT_RUNS)
@@ -78,11 +83,11 @@ def _matched(rule: MergeCondition, node: Merge, names: Names) -> set[str]:
     target, source = ({a.id for a in plan.output} for plan in (node.target, node.source))
     found: set[str] = set()
     for equality in guaranteed_equalities(conjuncts(node.condition)):
-        left, right = plain_column(equality.left), plain_column(equality.right)
-        if left is None or right is None:
+        pair = equated(equality)
+        if pair is None:
             continue
+        left, right = pair
         if (left.id in target and right.id in source) or (left.id in source and right.id in target):
-            pair = (left, right)
             found |= {c for c in rule.columns if any(names.is_named(c, one, node.target, node.source) for one in pair)}
     return found
 
@@ -99,20 +104,45 @@ def _deletes_unmatched(node: Merge) -> list[bool]:
     ]
 
 
-def _updated(node: Plan) -> list[str | None]:
-    """The columns that a node updates; null for all of a target that is not known."""
-    if isinstance(node, Update):
-        return [name for name, _ in node.assignments]
-    if not isinstance(node, Merge):
-        return []
-    names: list[str | None] = []
-    for action in node.actions:
-        if action.action == "update":
-            everything: list[str | None] = [a.name for a in node.target.output]
-            everything = everything or [None]
-            names.extend(everything if action.assigned is None else action.assigned)
-    return names
+def _allows(allowed: str, path: Path, dataset: str | None, *, case_sensitive: bool) -> bool:
+    """Whether a listed column, alone or after its table's name, is the updated one or holds it."""
+    parts = split_name(allowed)
+
+    def holds(wanted: Path) -> bool:
+        pairs = zip(wanted, path, strict=False)
+        return len(wanted) <= len(path) and all(same_name(a, b, case_sensitive=case_sensitive) for a, b in pairs)
+
+    return holds(parts) or any(
+        dataset is not None
+        and names_dataset(".".join(parts[:at]), dataset, case_sensitive=case_sensitive)
+        and holds(parts[at:])
+        for at in range(1, len(parts))
+    )
+
+
+def _updated(node: Plan) -> tuple[list[Path] | None, str | None]:
+    """The columns that a node updates (null: all of a target that is not known), and the target's name."""
+    match node:
+        case Update():
+            return [path for path, _ in node.assignments], node.target
+        case Write():
+            return (None if node.updated is None else list(node.updated)), node.target
+        case Merge():
+            everything: list[Path] | None = [(a.name,) for a in node.target.output] or None
+            paths: list[Path] = []
+            for action in node.actions:
+                if action.action == "update":
+                    assigned = everything if action.assigned is None else action.assigned
+                    paths.extend([()] if assigned is None else assigned)
+            return paths, _dataset(node.target)
+    return [], None
+
+
+def _dataset(target: Plan) -> str | None:
+    return next((node.dataset for node in post_order(target) if isinstance(node, Read)), None)
 
 
 def _statement_unknown(plan: Plan) -> Plan | None:
-    return plan if isinstance(plan, UnknownPlan) and not plan.inputs else None
+    """A statement of the text that is not known; a query with hidden parts is none."""
+    statements = (plan.child, *plan.others) if isinstance(plan, Script) else (plan,)
+    return next((one for one in statements if isinstance(one, UnknownPlan) and not one.inputs), None)

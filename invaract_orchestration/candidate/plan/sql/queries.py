@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -34,6 +34,7 @@ class Queries:
         self.bindings: list[dict[str, Binding]] = [{}]
         self.relations = Relations(session, self.query, self.bindings)
         self.sets = SetOperations(session)
+        self.changing: Callable[[exp.Expr], Plan | None] = lambda _: None
         self._selects = Selects(session, self.query, self.relations)
 
     def query(self, node: exp.Expr, around: Scope | None = None) -> Plan:
@@ -64,7 +65,8 @@ class Queries:
             again = self.query(body.expression, around)
             self.bind(node.alias, self.sets.united(start, again, line=line_of(body)), columns)
             return
-        self.bind(node.alias, self.query(body, around), columns)
+        changed = self.changing(body)  # a WITH of PostgreSQL can hold a DELETE
+        self.bind(node.alias, self.query(body, around) if changed is None else changed, columns)
 
     def _body(self, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope | None]:
         match node:

@@ -65,6 +65,11 @@ class Session:
         read = Read(dataset=name, columns=attributes, format=format_, line=line_of(at))
         return read, (None if known else written)
 
+    def columns_of(self, written: str) -> tuple[str, ...] | None:
+        """The columns of the table of that name, where its schema is known."""
+        known = self._known(written)
+        return None if known is None else tuple(name for name, _ in known[1])
+
     def _known(self, written: str) -> tuple[str, tuple[tuple[str, FieldType | None], ...]] | None:
         for name, columns in self.tables.items():
             if name.lower() == written.lower():

@@ -1,23 +1,20 @@
-"""Statements: a query, one that writes, or row-level changes of a table."""
+"""Statements: a query, or one that writes; of several, the last with those before it that change rows."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from invaract_orchestration.candidate.plan.expressions import Expression
-from invaract_orchestration.candidate.plan.nodes import (
-    Delete,
-    Merge,
-    MergeAction,
-    Plan,
-    UnknownPlan,
-    Update,
-    Write,
-)
-from invaract_orchestration.candidate.plan.sql.expressions import Reader
+from invaract_orchestration.candidate.plan.nodes import Plan, Project, UnknownPlan
+from invaract_orchestration.candidate.plan.row_changes import Path, Script, Write
 from invaract_orchestration.candidate.plan.sql.queries import Queries
-from invaract_orchestration.candidate.plan.sql.relations import From
-from invaract_orchestration.candidate.plan.sql.scope import Scope, line_of
+from invaract_orchestration.candidate.plan.sql.row_changes import RowChanges, assigned_paths
+from invaract_orchestration.candidate.plan.sql.scope import line_of
+
+_CHANGES = exp.Insert | exp.Update | exp.Delete | exp.Merge | exp.TruncateTable
+_NO_CHANGE = (
+    exp.Set, exp.Use, exp.Create, exp.Comment, exp.Describe, exp.Pragma, exp.Transaction, exp.Commit, exp.Cache,
+    exp.Uncache, exp.Refresh, exp.Declare,
+)  # fmt: skip
 
 
 class Statements:
@@ -26,18 +23,24 @@ class Statements:
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
         self._session = queries.session
+        self._changes = RowChanges(queries)
+        self._others: list[Plan] = []
+        queries.changing = self._in_with
 
     def translate(self, statements: list[exp.Expr]) -> Plan:
-        """The plan of the last statement."""
+        """The plan of the last statement, over the others that change rows."""
         for one in statements[:-1]:
             is_view = isinstance(one, exp.Create) and str(one.args.get("kind")).upper() in ("VIEW", "TABLE")
             if is_view and one.expression is not None:
                 target = _target(one.this)
                 self._queries.bind(target.rpartition(".")[2], self._queries.query(one.expression))
-            else:
+            elif isinstance(one, exp.Query | exp.Values | exp.Paren):
                 kind = type(one).__name__
                 self._session.lose("plan.unread_statement", f"a {kind} before the last statement is not judged", one)
-        return self.statement(statements[-1])
+            elif not isinstance(one, _NO_CHANGE):
+                self._others.append(self.statement(one))
+        last = self.statement(statements[-1])
+        return Script(child=last, others=tuple(self._others)) if self._others else last
 
     def statement(self, node: exp.Expr) -> Plan:
         """The plan of one statement."""
@@ -48,92 +51,49 @@ class Statements:
             case exp.Create() if isinstance(node.expression, exp.Expr):
                 return self._write(node, node.expression, "create")
             case exp.Merge():
-                return self._merge(node)
+                return self._changes.merge(node)
             case exp.Update():
-                return self._update(node)
-            case exp.Delete() | exp.TruncateTable():
-                return self._delete(node)
+                return self._changes.update(node)
+            case exp.Delete():
+                return self._changes.delete(node)
+            case exp.TruncateTable():
+                return self._changes.truncate(node)
             case exp.Query() | exp.Values() | exp.Table() | exp.Paren():
                 return self._queries.query(node)
         kind = type(node).__name__
         self._session.lose("plan.unknown_statement", f"a statement of kind {kind} is not known", node)
         return UnknownPlan(description=kind, source_type="sql", line=line_of(node))
 
+    def _in_with(self, node: exp.Expr) -> Plan | None:
+        """A statement in a WITH that changes rows, as the rows that it returns; null for a query."""
+        if not isinstance(node, _CHANGES):
+            return None
+        plan = self.statement(node)
+        self._others.append(plan)
+        returning = node.args.get("returning")
+        items = self._changes.returned(plan, returning.expressions if returning is not None else [])
+        return Project(child=plan, items=items, line=line_of(node))
+
     def _write(self, node: exp.Expr, query: exp.Expr, mode: str) -> Plan:
         with_ = node.args.get("with_")
         if with_ is not None and query.args.get("with_") is None:
             query = query.copy()
             query.set("with_", with_.copy())
-        return Write(child=self._queries.query(query), target=_target(node.this), mode=mode, line=line_of(node.this))
-
-    def _merge(self, node: exp.Merge) -> Plan:
-        target, source = self._source(node.this), self._source(node.args["using"])
-        both = Scope(self._session, [*target.scope.relations, *source.scope.relations])
-        reader = Reader(both, self._queries.query)
-        whens = node.args["whens"].expressions if node.args.get("whens") is not None else ()
-        return Merge(
-            target=target.plan,
-            source=source.plan,
-            condition=reader.read(node.args["on"]),
-            actions=tuple(_action(one, reader) for one in whens),
+        target = _target(node.this)
+        return Write(
+            child=self._queries.query(query), target=target, mode=mode, updated=self._upserted(node, target),
             line=line_of(node.this),
-        )
+        )  # fmt: skip
 
-    def _update(self, node: exp.Update) -> Plan:
-        found = self._source(node.this)
-        extra = node.args.get("from_")
-        if extra is not None:
-            found.scope.relations.extend(self._source(extra.this).scope.relations)
-        reader = Reader(found.scope, self._queries.query)
-        where = node.args.get("where")
-        pairs = ((_assigned(one), one) for one in node.expressions if isinstance(one, exp.EQ))
-        return Update(
-            child=found.plan,
-            condition=None if where is None else reader.read(where.this),
-            assignments=tuple((name, reader.read(one.expression)) for name, one in pairs),
-            line=line_of(node.this),
-        )
-
-    def _delete(self, node: exp.Expr) -> Plan:
-        target = node.expressions[0] if isinstance(node, exp.TruncateTable) else node.this
-        found = self._source(target)
-        where = node.args.get("where")
-        condition: Expression | None = None
-        if where is not None:
-            condition = Reader(found.scope, self._queries.query).read(where.this)
-        return Delete(child=found.plan, condition=condition, line=line_of(target))
-
-    def _source(self, node: exp.Expr) -> From:
-        return self._queries.relations.build(exp.Select(from_=exp.From(this=node.copy())), None)
-
-
-def _action(node: exp.Expr, reader: Reader) -> MergeAction:
-    matched, by_source = node.args.get("matched"), node.args.get("source")
-    then = node.args.get("then")
-    condition = node.args.get("condition")
-    assigned: tuple[str, ...] | None = ()
-    if isinstance(then, exp.Update):
-        is_star = not then.expressions or isinstance(then.expressions[0], exp.Star)
-        assigned = None if is_star else tuple(_assigned(one) for one in then.expressions)
-    elif isinstance(then, exp.Insert):
-        columns = getattr(then.this, "expressions", None)
-        assigned = None if isinstance(then.this, exp.Star) or not columns else tuple(c.name for c in columns)
-    text = then.name.upper() if isinstance(then, exp.Var) else type(then).__name__.upper()
-    if text == "VAR":
-        text = str(getattr(then, "this", "")).upper()
-    return MergeAction(
-        when="matched" if matched else "not_matched_by_source" if by_source else "not_matched",
-        action={"UPDATE": "update", "DELETE": "delete", "INSERT": "insert"}.get(text, "nothing"),  # type: ignore[arg-type]
-        condition=None if condition is None else reader.read(condition),
-        assigned=assigned,
-    )
-
-
-def _assigned(node: exp.Expr) -> str:
-    column = node.this if isinstance(node, exp.EQ) else node
-    if isinstance(column, exp.Column):
-        return str(column.parts[-1].name)
-    return str(getattr(column, "name", ""))
+    def _upserted(self, node: exp.Expr, target: str) -> tuple[Path, ...] | None:
+        """The columns that an INSERT sets in rows that are there already."""
+        conflict = node.args.get("conflict")
+        if conflict is not None:
+            return tuple(path for one in conflict.expressions for path in assigned_paths(one, None))
+        if str(node.args.get("alternative") or "").upper() != "REPLACE":
+            return ()
+        known = self._session.columns_of(target)
+        return None if known is None else tuple((name,) for name in known)
 
 
 def _target(node: exp.Expr) -> str:
