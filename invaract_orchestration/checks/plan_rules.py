@@ -30,7 +30,8 @@ def _judged(contract: Contract, rule: PlanRule, compiled: CompiledPlan) -> Check
     plan = compiled.plan
     if rule.type in STATEMENT_RULES:
         columns = Struct(tuple((f.name, f.type) for f in contract.fields))
-        plan = translate_sql(publish_statement(contract), {"target": columns, "candidate": columns}).plan
+        target = contract.publish.target if contract.publish else "target"
+        plan = translate_sql(publish_statement(contract), {target: columns, "candidate": columns}).plan
     finding = judge_plan_rule(rule, plan, tags=input_tags(contract))
     return CheckResult(
         check=plan_rule_id(rule), stage="plan", outcome=finding.outcome, severity=rule.severity, expected=_expected(rule),
