@@ -8,6 +8,7 @@ import pytest
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("cases")
     group.addoption("--cases", metavar="DIR", help="a folder of case folders, played by tests/cases")
+    group.addoption("--engine", choices=["duckdb", "spark"], help="play cases on this engine alone; both without it")
     group.addoption("--plan-cases", metavar="FILE", help="another file of the form of tests/plan/plan_cases.yaml")
     group.addoption("--case-folders", metavar="DIR", help="a folder of case folders; plan cases are named P*")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases.sketch import Case, read_cases
+from tests.spark import sessions
 
 OWN = Path(__file__).parent / "own"
 SHARED = Path(__file__).parents[2].parent / "shared" / "cases"
@@ -24,6 +25,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
         cases: list[Case] = [case for folder in case_folders(metafunc.config) for case in read_cases(folder)]
         metafunc.parametrize("case", cases, ids=[case.id for case in cases])
+    if "engine" in metafunc.fixturenames:
+        chosen = metafunc.config.getoption("--engine", default=None)
+        spark = pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.spark])
+        metafunc.parametrize("engine", [{"duckdb": "duckdb", "spark": spark}[chosen]] if chosen else ["duckdb", spark])
+
+
+@pytest.fixture
+def _session(request: pytest.FixtureRequest) -> None:
+    """On Spark, the session of the whole run is the user's own."""
+    if request.node.callspec.params.get("engine") == "spark":
+        if not sessions.HAS_JAVA:
+            pytest.skip("the Spark engine needs Java, and none was found")
+        sessions.classic()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -39,7 +53,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         return
     terminalreporter.section("cases")
     for name, (verdict, expected, state) in sorted(rows.items()):
-        terminalreporter.write_line(f"{name:<12} {verdict:<11} expected {expected:<11} {state}")
+        terminalreporter.write_line(f"{name:<18} {verdict:<11} expected {expected:<11} {state}")
     states = [state for _, _, state in rows.values()]
     right, wrong = states.count("as expected"), states.count("WRONG")
     terminalreporter.write_line(f"{len(rows)} cases: {right} as expected, {wrong} wrong, {len(rows) - right - wrong} waiting")

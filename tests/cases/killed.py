@@ -14,15 +14,15 @@ from tests.cases.stage import Stage
 class Reopened(Stage):
     """A stage that is there already."""
 
-    def __init__(self, case: Case, contract: Path, root: Path, *, named_batches: bool) -> None:
-        self.case, self.root, self.sketch = case, root, contract
+    def __init__(self, case: Case, contract: Path, root: Path, *, named_batches: bool, engine: str = "duckdb") -> None:
+        self.case, self.root, self.sketch, self.engine = case, root, contract, engine
         self.lake, self.audit, self.named_batches, self.said = root / "lake", root / "audit.db", named_batches, []
 
 
 def main(arguments: list[str]) -> None:
-    folder, contract, root, named, moment, submission_id, batch = json.loads(arguments[0])
+    folder, contract, root, named, engine, moment, submission_id, batch = json.loads(arguments[0])
     case = Case(Path(folder), {})
-    stage = Reopened(case, Path(contract), Path(root), named_batches=named)
+    stage = Reopened(case, Path(contract), Path(root), named_batches=named, engine=engine)
     stage.run(submission_id=submission_id, batch=batch, change=at(moment, die))
 
 

@@ -23,6 +23,7 @@ from tests.cases import steps as s
 from tests.cases.faults import at, make_read_only, make_writable, meet
 from tests.cases.sketch import Case, NotUnderstood
 from tests.cases.stage import Outcome, Snapshot, Stage
+from tests.spark import sessions
 
 ROOT = Path(__file__).parents[2]
 Verdict = str
@@ -66,24 +67,25 @@ def verdict_of(outcome: Outcome) -> Verdict:
     return {"rejected": "FAIL", "conflict": "CONFLICT"}.get(outcome.state, "ERROR")
 
 
-def play(case: Case, contract: Path, root: Path) -> Played:
+def play(case: Case, contract: Path, root: Path, engine: str = "duckdb") -> Played:
     """Raises NotUnderstood, before anything runs, when a step is not understood."""
     actions = s.read_steps(case)
     facts = s.TargetFacts()
     for action in actions:
         facts = facts.merged(action.facts) if isinstance(action, s.Seeded) else facts
     named = any(isinstance(a, s.Together) or (isinstance(a, s.Run) and a.batch) for a in actions)
-    stage = Stage(case, contract, root / "own", named_batches=named)
+    stage = Stage(case, contract, root / "own", named_batches=named, engine=engine)
     if not any(isinstance(a, s.Run | s.Together) for a in actions):
         actions = (*(a for a in actions if a != s.Does("load")), s.Run())
     with contextlib.suppress(ContractError):
         stage.seed(facts)
     played = Played(stage, stage.snapshot())
-    frame = None
-    for action in actions:
-        if action == s.Does("frame"):
-            frame = _frame(stage)
-        _do(played, action, frame)
+    with _settings({a.name: a.value for a in actions if isinstance(a, s.Setting)} if engine == "spark" else {}):
+        frame = None
+        for action in actions:
+            if action == s.Does("frame"):
+                frame = _frame(stage)
+            _do(played, action, frame)
     played.after = stage.snapshot()
     return played
 
@@ -114,7 +116,7 @@ def _run(played: Played, run: s.Run, frame: Any) -> None:
         if run.fault is not None and run.fault.happening == "kill":
             _killed(played, run, given)
             continue
-        with _zone(zone):
+        with _zone(zone), _settings({"spark.sql.session.timeZone": zone} if zone and stage.engine == "spark" else {}):
             change = at(run.fault.moment, _happening(stage, run.fault)) if run.fault else (lambda gate: gate)
             outcome = stage.run(submission_id=given, batch=run.batch, frame=frame, change=change)
         played.outcomes.append(outcome)
@@ -124,7 +126,8 @@ def _run(played: Played, run: s.Run, frame: Any) -> None:
 
 def _fresh(played: Played, number: int) -> Stage:
     first = played.stage
-    stage = Stage(first.case, first.sketch, first.root.with_name(f"fresh-{number}"), named_batches=first.named_batches)
+    root = first.root.with_name(f"fresh-{number}")
+    stage = Stage(first.case, first.sketch, root, named_batches=first.named_batches, engine=first.engine)
     stage.seed(s.TargetFacts())
     played.fresh.append(stage)
     return stage
@@ -134,11 +137,12 @@ def _killed(played: Played, run: s.Run, given: str | None) -> None:
     stage, fault = played.stage, run.fault
     assert fault is not None
     arguments = [
-        str(stage.case.folder), str(stage.sketch), str(stage.root), stage.named_batches, fault.moment, given, run.batch,
+        str(stage.case.folder), str(stage.sketch), str(stage.root), stage.named_batches, stage.engine, fault.moment, given,
+        run.batch,
     ]  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-m", "tests.cases.killed", json.dumps(arguments)],
-        cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=240,
     )  # fmt: skip
     assert done.returncode == -9, f"the process was not killed but ended by itself ({done.returncode}): {done.stderr[-2000:]}"
     stage.said += [*done.stdout.splitlines(), *done.stderr.splitlines()]
@@ -193,7 +197,22 @@ def _frame(stage: Stage) -> Any:
 
     types = {f.name: duckdb_type(f.type) for f in stage.contract().fields}
     with duckdb.connect() as connection:
-        return connection.read_csv(str(stage.case.inputs[0]), dtype=types).to_arrow_table()
+        table = connection.read_csv(str(stage.case.inputs[0]), dtype=types).to_arrow_table()
+    return sessions.classic().createDataFrame(table) if stage.engine == "spark" else table
+
+
+@contextlib.contextmanager
+def _settings(given: dict[str, str]) -> Iterator[None]:
+    """Settings of the user's own session."""
+    conf = sessions.classic().conf if given else None
+    before = {name: conf.get(name, None) for name in given} if conf else {}
+    for name, value in given.items():
+        conf.set(name, value)  # type: ignore[union-attr]  # there are settings
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            conf.set(name, value) if value is not None else conf.unset(name)  # type: ignore[union-attr]
 
 
 @contextlib.contextmanager

@@ -34,6 +34,7 @@ from invaract_orchestration.wiring import open_gate
 from tests.cases.oracle import table_row
 from tests.cases.sketch import Case, NotUnderstood
 from tests.cases.translate import Place, merge_keys, native_contract
+from tests.spark.sessions import JARS
 
 Outcome = GateResult | ContractError
 
@@ -68,8 +69,8 @@ class Snapshot:
 class Stage:
     """The sandbox of one case with one of its contracts."""
 
-    def __init__(self, case: Case, contract: Path, root: Path, *, named_batches: bool) -> None:
-        self.case, self.root, self.sketch = case, root, contract
+    def __init__(self, case: Case, contract: Path, root: Path, *, named_batches: bool, engine: str = "duckdb") -> None:
+        self.case, self.root, self.sketch, self.engine = case, root, contract, engine
         self.lake, self.audit = root / "lake", root / "audit.db"
         self.named_batches = named_batches
         self.said: list[str] = []
@@ -106,7 +107,9 @@ class Stage:
 
     @property
     def settings(self) -> Settings:
-        return Settings(lake_root=self.lake, audit_url=f"sqlite:///{self.audit}")
+        return Settings(
+            lake_root=self.lake, audit_url=f"sqlite:///{self.audit}", engine=self.engine, spark_master="local[2]", spark_jars=JARS
+        )
 
     @property
     def target(self) -> str:

@@ -51,11 +51,19 @@ class Searched:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """A setting of the user's Spark session, which means nothing to another engine."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Does:
     what: Literal["frame", "audit writable", "load", "no marker", "fix input", "nothing", "page"]
 
 
-Action = Run | Together | Seeded | Searched | Does
+Action = Run | Together | Seeded | Searched | Setting | Does
 
 _ORCHESTRATED = (
     ("Airflow", r"\b(airflow|dags?|xcom|logical date|trigger_rule|worker|mapped|expand|rendered fields|plugin page|clear)\b"),
@@ -128,8 +136,8 @@ def _special_run(phrase: str, stems: set[str], actions: list[Action]) -> Action 
 
 
 def _other(phrase: str) -> Action | None:
-    if re.fullmatch(r"set (spark|hive|parquet)\.\S+ ?= ?\S+ in the session", phrase, re.IGNORECASE):
-        return Does("nothing")  # a Spark session's settings mean nothing to the embedded engine
+    if m := re.fullmatch(r"set ((?:spark|hive|parquet)\.\S+?) ?= ?(\S+) in the session", phrase, re.IGNORECASE):
+        return Setting(m[1], m[2])
     if m := re.fullmatch(r"(?:search|grep|look)\b.* for ['\"]?([\w-]+)['\"]?", phrase, re.IGNORECASE):
         return Searched(m[1])
     if re.fullmatch(r"load the contract( again)?", phrase, re.IGNORECASE):

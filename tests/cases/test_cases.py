@@ -11,14 +11,17 @@ from tests.cases.choices import CHOICES
 from tests.cases.expect import problems_of
 from tests.cases.play import play, verdict_of
 from tests.cases.sketch import Case, NotUnderstood
+from tests.spark.conftest import QUIET
 
 ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.filterwarnings(quiet) for quiet in QUIET]
 
 
+@pytest.mark.usefixtures("_session")
 def test_case_has_its_verdict(
-    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
+    case: Case, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:
-    record_property("case", case.id)
+    record_property("case", case.id if engine == "duckdb" else f"{case.id} {engine}")
     record_property("expected", case.expected["verdict"])
     waits = _waits(case)
     if waits is not None:
@@ -32,7 +35,7 @@ def test_case_has_its_verdict(
     try:
         for number, contract in enumerate(case.contracts):
             choice = CHOICES[case.id][0] if case.id in CHOICES and number == 0 else None
-            played = play(case, contract, tmp_path / f"lake{number}")
+            played = play(case, contract, tmp_path / f"lake{number}", engine)
             if number == 0:
                 record_property("verdict", verdict_of(played.decisive))
             problems += problems_of(case, played, number, choice)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cases.sketch import Case, NotUnderstood
 from tests.cases.stage import TargetFacts
-from tests.cases.steps import Does, Fault, Run, Searched, Seeded, Together, read_steps
+from tests.cases.steps import Does, Fault, Run, Searched, Seeded, Setting, Together, read_steps
 
 
 def case_of(*steps: str) -> Case:
@@ -37,7 +37,7 @@ def case_of(*steps: str) -> Case:
         ("publish day1 (first time)", (Run(batch="day1"),)),
         ("batch id '../../up', then '/tmp/up'", (Run(submission_id="../../up"), Run(submission_id="/tmp/up"))),
         ("start batch x and batch y; hold both after the key check; release both", (Together(("x", "y")), Does("nothing"), Does("nothing"))),
-        ("set spark.sql.shuffle.partitions=3 in the session", (Does("nothing"),)),
+        ("set spark.sql.shuffle.partitions=3 in the session", (Setting("spark.sql.shuffle.partitions", "3"),)),
         ("run; search task log, stderr, audit for CANARY", (Run(), Searched("CANARY"))),
         ("target has CHECK (a > 0)", (Seeded(TargetFacts(checks=("a > 0",))),)),
         (
