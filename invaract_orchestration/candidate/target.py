@@ -31,6 +31,12 @@ class TargetState:
     """Name to Spark SQL condition of the table's own CHECK constraints."""
     rewrite_reasons: tuple[str, ...] = ()
     """Features of the table that forbid promoting files as they are."""
+    unwritable: tuple[str, ...] = ()
+    """Features of the table that the publisher cannot write, by their names in its protocol."""
+    unwidenable: tuple[str, ...] = ()
+    """Features of the table with which the publisher cannot add a column."""
+    is_append_only: bool = False
+    """Whether the table forbids that rows are changed or taken out (`delta.appendOnly`)."""
 
     @property
     def exists(self) -> bool:

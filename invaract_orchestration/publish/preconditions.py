@@ -33,6 +33,11 @@ def target_problems(contract: Contract, target: TargetState) -> tuple[TargetProb
         return tuple(TargetProblem(sentence=f"field {n!r} has the name of a version's column", hint=hint) for n in clashes)
     if not target.exists:
         return ()
+    if target.unwritable:
+        return (_unwritable(target.unwritable),)
+    if target.is_append_only and contract.publish.mode != "append":
+        hint = "use mode append, or take delta.appendOnly from the table's properties"
+        return (TargetProblem(sentence=f"the target is append-only, and mode {contract.publish.mode} changes rows", hint=hint),)
     lacks = [n for n in VERSION_COLUMNS if is_versioned and target.column(n) is None]
     if lacks:
         hint = f"a table of versions has {VALID_FROM} and {VALID_TO} (timestamp) and {CURRENT} (boolean)"
@@ -82,7 +87,7 @@ def _field_problem(contract: Contract, target: TargetState, spec: FieldSpec) -> 
     column = target.column(spec.name)
     if column is None:
         if contract.publish.evolve == "add_columns" and not spec.required:
-            return None
+            return _unwidenable(spec.name, target.unwidenable) if target.unwidenable else None
         return TargetProblem(
             sentence=f"the target has no column {spec.name!r}",
             hint="publish.evolve: add_columns adds optional fields; a required one needs the table changed first",
@@ -93,6 +98,22 @@ def _field_problem(contract: Contract, target: TargetState, spec: FieldSpec) -> 
             hint="make the contract's type the target's, or publish to another table",
         )
     return None
+
+
+def _unwritable(features: tuple[str, ...]) -> TargetProblem:
+    return TargetProblem(
+        sentence=f"the target has {'a table feature' if len(features) == 1 else 'table features'} that this engine cannot "
+        f"write: {_names(features)}",
+        hint="the engine spark writes more features (docs/engines.md says which on which engine); "
+        "or publish to a table without them",
+    )
+
+
+def _unwidenable(name: str, features: tuple[str, ...]) -> TargetProblem:
+    return TargetProblem(
+        sentence=f"this engine cannot add column {name!r} to a table with {_names(features)}",
+        hint="publish once with the engine spark, which can, or add the column yourself",
+    )
 
 
 def _generated(name: str) -> TargetProblem:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
 
 from deltalake import DeltaTable
 
 from invaract_orchestration.candidate.target import TargetColumn, TargetState
+from invaract_orchestration.engines.delta.features import PROMOTABLE, UNWIDENABLE, unwritable_features, writer_features
 from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.delta.types import field_type
 from invaract_orchestration.publish.intent import APP_ID, CommitRecord, Published, TargetCommit
 
 _CONSTRAINT = "delta.constraints."
-_PROMOTABLE = {"appendOnly", "invariants", "checkConstraints", "timestampNtz", "generatedColumns", "domainMetadata"}
-"""Writer features that ask nothing of an added file that the gate has not judged (generated columns are refused before)."""
 
 
 def inspect_table(location: str) -> TargetState:
@@ -27,6 +27,7 @@ def inspect_table(location: str) -> TargetState:
     fields = table.schema().fields
     constraints = {k[len(_CONSTRAINT) :]: v for k, v in configuration.items() if k.startswith(_CONSTRAINT)}
     constraints |= {f"invariant of {f.name}": rule for f in fields if (rule := _invariant(f.metadata)) is not None}
+    constraints |= {f"type of {f.name}": rule for f in fields if (rule := _length_rule(f)) is not None}
     return TargetState(
         location=location,
         version=table.version(),
@@ -39,7 +40,10 @@ def inspect_table(location: str) -> TargetState:
         ),
         partition_by=tuple(table.metadata().partition_columns),
         constraints=constraints,
-        rewrite_reasons=_rewrite_reasons(table, configuration),
+        rewrite_reasons=_rewrite_reasons(table),
+        unwritable=unwritable_features(table),
+        unwidenable=tuple(sorted(writer_features(table) & UNWIDENABLE)),
+        is_append_only=configuration.get("delta.appendOnly", "false").lower() == "true",
     )  # fmt: skip
 
 
@@ -80,21 +84,20 @@ def _invariant(metadata: dict[str, Any]) -> str | None:
         return None
 
 
+def _length_rule(field: Any) -> str | None:
+    """What CHAR(n) or VARCHAR(n) asks of a text: Spark keeps that type beside the column, and other writers do not look at it."""
+    declared = re.fullmatch(r"(?:var)?char\(([0-9]+)\)", str(field.metadata.get("__CHAR_VARCHAR_TYPE_STRING", "")))
+    if declared is None:
+        return None
+    name = "`" + field.name.replace("`", "``") + "`"
+    return f"{name} IS NULL OR char_length({name}) <= {declared[1]}"
+
+
 def _is_generated(metadata: dict[str, Any]) -> bool:
     return any(k == "delta.generationExpression" or k.startswith("delta.identity.") for k in metadata)
 
 
-def _rewrite_reasons(table: DeltaTable, configuration: dict[str, str]) -> tuple[str, ...]:
+def _rewrite_reasons(table: DeltaTable) -> tuple[str, ...]:
     """An allow-list: what is not known to be harmless makes the publication rewrite the rows through a full writer."""
-    reasons = []
-    protocol = table.protocol()
-    unknown = sorted(set(protocol.writer_features or ()) - _PROMOTABLE)
-    if unknown:
-        reasons.append("table features " + ", ".join(unknown))
-    elif protocol.writer_features is None and protocol.min_writer_version > 3:
-        reasons.append(f"writer protocol {protocol.min_writer_version}")
-    if configuration.get("delta.columnMapping.mode", "none") != "none":
-        reasons.append("column mapping")
-    if configuration.get("delta.enableChangeDataFeed", "false").lower() == "true":
-        reasons.append("change data feed")
-    return tuple(reasons)
+    asking = sorted(writer_features(table) - PROMOTABLE)
+    return ("table features " + ", ".join(asking),) if asking else ()

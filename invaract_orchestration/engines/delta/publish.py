@@ -127,6 +127,8 @@ def _refusal(failure: Exception, version: int) -> GateError:
     text = str(failure).lower()
     if isinstance(failure, GateError):
         return failure
+    if "unsupported table features" in text or "append-only" in text:
+        return TargetRefused("a feature of the target forbids the commit", hint="docs/engines.md says which engine writes it")
     if isinstance(failure, CommitFailedError) and not ("constraint" in text or "invariant" in text):
         return PublishConflict(
             f"another writer changed the target after version {version}, which the verdict was given for",

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import TableNotFoundError
 
+from invaract_orchestration.engines.delta.features import unreadable_features
 from invaract_orchestration.errors import GateError, InputUnreadable
 
 
@@ -21,7 +22,14 @@ def open_table(location: str, version: int | None = None, *, options: dict[str, 
         return DeltaTable(location, version=version, storage_options=options)
     except TableNotFoundError:
         return None
-    except Exception as error:  # noqa: BLE001  # every failure of the reader is told the same way, without its text
+    except Exception as error:  # noqa: BLE001  # every failure of the reader is told in words of ours, without its text
+        if "catalog-managed" in str(error).lower():
+            raise InputUnreadable(
+                f"the Delta table at {location!r} cannot be read by its place: it has the table feature 'catalogManaged', so its "
+                "catalog keeps its newest commits",
+                hint="use a table without that feature",
+                code="table.feature",
+            ) from None
         raise InputUnreadable(
             f"the Delta table at {location!r} cannot be read ({type(error).__name__})",
             hint="check the place, its permissions and that its log is whole",
@@ -46,6 +54,7 @@ def read_columns(
             f"the Delta table at {location!r} has no column {', '.join(map(repr, missing))}", code="table.column_missing",
             hint=f"its columns are {', '.join(map(repr, names))}",
         )  # fmt: skip
+    _refuse_unreadable(table, location)
     chosen = ", ".join('"' + c.replace('"', '""') + '"' for c in (columns or names))
     try:
         stream: Any = QueryBuilder().register("t", table).execute(f"SELECT {chosen} FROM t")
@@ -54,13 +63,26 @@ def read_columns(
         raise InputUnreadable(f"the Delta table at {location!r} cannot be read ({type(error).__name__})") from None
 
 
+def _refuse_unreadable(table: DeltaTable, location: str) -> None:
+    features = unreadable_features(table)
+    if features:
+        raise InputUnreadable(
+            f"the Delta table at {location!r} cannot be read: expected table features that deltalake knows, found "
+            f"{', '.join(map(repr, features))}",
+            hint="the engine spark reads such a table",
+            code="table.feature",
+        )
+
+
 def count_rows(location: str) -> tuple[int, int] | None:
     """Version and number of rows of the table now; none when there is no table."""
     table = open_table(location)
     if table is None:
         return None
-    try:
-        return table.version(), table.count()
+    _refuse_unreadable(table, location)
+    try:  # not table.count(), which counts the rows that a deletion vector takes out too
+        rows: Any = QueryBuilder().register("t", table).execute("SELECT count(*) AS n FROM t")
+        return table.version(), int(pa.table(rows).column("n")[0].as_py())
     except Exception as error:  # noqa: BLE001  # see open_table
         raise InputUnreadable(f"the Delta table at {location!r} cannot be read ({type(error).__name__})") from None
 
