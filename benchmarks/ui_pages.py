@@ -54,7 +54,8 @@ def fill(url: str, runs: int) -> None:
             for number in range(start, min(start + BATCH, runs)):
                 _add_run(made, number, runs, versions[number % CONTRACTS], chance)
             _insert(connection, made)
-        connection.exec_driver_sql("ANALYZE")
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql("ANALYZE")  # which the server would do by itself a little later
     engine.dispose()
 
 
@@ -148,7 +149,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=100_000)
     parser.add_argument("--times", type=int, default=7)
-    parser.add_argument("--store", help="its address, such as sqlite:////tmp/a.db or one of PostgreSQL; kept, and not filled again")
+    parser.add_argument("--store", help="address of the store; filled when it is empty, and kept")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         url = given.store or f"sqlite:///{folder}/audit.db"

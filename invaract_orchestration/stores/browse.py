@@ -9,7 +9,7 @@ from functools import lru_cache
 from statistics import median
 from typing import Any
 
-from sqlalchemy import Connection, Select, exists, func, select, type_coerce
+from sqlalchemy import Connection, Select, func, select, type_coerce
 from sqlalchemy.types import NullType
 
 from invaract_orchestration.audit.browse import (
@@ -90,9 +90,10 @@ class SqlAuditBrowser:
 
 
 def _contracts(scope: Scope) -> Select[Any]:
-    name, seen = models.contract_version.c.contract, conditions.visible(scope)
+    name, seen = models.contract_version.c.contract, conditions.visible_each(scope)
+    first = select(_state.attempt_id).where(_state.contract == name, *seen).limit(1).correlate(models.contract_version)
     query = select(name).distinct().order_by(name)
-    return query.where(exists().where(_state.contract == name, *seen)) if seen else query
+    return query.where(first.scalar_subquery().is_not(None)) if seen else query
 
 
 def _page(
@@ -139,18 +140,20 @@ def _day(text: str) -> date | None:
 def _receipts(scope: Scope, since: datetime) -> Select[Any]:
     """When each of the last publications was received and committed."""
     made, later, earlier = models.publication.c, models.publication.alias(), models.attempt_state.alias()
-    known = select(made.contract, made.target).distinct().subquery("known")
-    of_known = (later.c.contract == known.c.contract) & (later.c.target == known.c.target)
+    pairs = select(made.contract, made.target).distinct().subquery("pairs")
+    of_pair = (later.c.contract == pairs.c.contract) & (later.c.target == pairs.c.target)
     oldest = (
-        select(later.c.position).where(of_known, *conditions.visible(scope, later.c.attempt_id))
-        .order_by(later.c.position.desc()).limit(1).offset(_DELAYS_OVER - 1).correlate(known).scalar_subquery()
+        select(later.c.position).where(of_pair, *conditions.visible_each(scope, later.c.attempt_id))
+        .order_by(later.c.position.desc()).limit(1).offset(_DELAYS_OVER - 1).correlate(pairs).scalar_subquery()
     )  # fmt: skip
+    known = select(pairs, func.coalesce(oldest, 0).label("oldest")).cte("known")
+    known = known.prefix_with("MATERIALIZED", dialect="postgresql")  # else it looks for the oldest for every publication
     first = select(func.min(earlier.c.started_at)).where(earlier.c.submission_id == made.submission_id)
     received = first.correlate(models.publication).scalar_subquery()
     return (
         select(made.contract, made.target, type_coerce(received, NullType()), type_coerce(made.committed_at, NullType()))
         .join_from(known, models.publication, (made.contract == known.c.contract) & (made.target == known.c.target))
-        .where(made.position >= func.coalesce(oldest, 0), made.committed_at >= since)
+        .where(made.position >= known.c.oldest, made.committed_at >= since)
         .where(*conditions.visible(scope, made.attempt_id))
     )
 

@@ -45,6 +45,16 @@ def visible(scope: Scope, attempt_id: Column[str] = _state.attempt_id) -> list[C
     return [named if scope.values is None else named.where(context.value.in_(scope.values))]
 
 
+def visible_each(scope: Scope, attempt_id: Column[str] = _state.attempt_id) -> list[ColumnElement[bool]]:
+    """The same, asked of one attempt after another: for a query that stops at the first, where PostgreSQL would join all."""
+    context = models.attempt_context.alias().c
+    of_attempt = (context.attempt_id == attempt_id) & (context.name == scope.name)
+    value = select(context.value).where(of_attempt).correlate_except(context.value.table).scalar_subquery()
+    if scope.includes_others:
+        return [] if scope.values is None else [value.is_(None) | value.in_(scope.values)]
+    return [value.is_not(None) if scope.values is None else value.in_(scope.values)]
+
+
 def wanted_by(wanted: RunFilter) -> list[ColumnElement[bool]]:
     """The attempts that a filter leaves."""
     equal = ("contract", "target", "submission_id", "kind")

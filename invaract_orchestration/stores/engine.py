@@ -77,7 +77,8 @@ def _postgresql(address: Address, timeout: float) -> Engine:
     # The lock's wait ends first, so that the message can tell "locked" from "slow".
     longest = timeout + 0.5
     waits = {"lock_timeout": timeout, "statement_timeout": longest, "idle_in_transaction_session_timeout": longest}
-    settings = {"synchronous_commit": "on"} | {name: f"{seconds * 1000:.0f}" for name, seconds in waits.items()}
+    # compiling a statement takes longer than any of them runs
+    settings = {"synchronous_commit": "on", "jit": "off"} | {name: f"{seconds * 1000:.0f}" for name, seconds in waits.items()}
     statement = f"{OPENING} " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
 
     def begin(connection: Connection) -> None:

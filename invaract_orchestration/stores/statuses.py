@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, exists, func, select
+from sqlalchemy import Connection, Select, and_, func, select
 
 from invaract_orchestration.audit.browse import EVERYTHING, Scope
 from invaract_orchestration.audit.chain import utc_text
 from invaract_orchestration.audit.log import AttemptView, ContractStatus, PublishedView
 from invaract_orchestration.errors import AuditError
 from invaract_orchestration.stores import models
-from invaract_orchestration.stores.conditions import visible
+from invaract_orchestration.stores.conditions import visible_each
 from invaract_orchestration.stores.queries import Stored, fetch
 from invaract_orchestration.stores.views import load_readable, load_views, published_views
 
@@ -81,19 +81,20 @@ def _landmarks(scope: Scope) -> Select[Any]:
     last_delivered = (
         select(func.coalesce(func.max(delivered.c.position), 0))
         .where(delivered.c.contract == pairs.c.contract, delivered.c.target == pairs.c.target)
-        .where(delivered.c.kind == "run", delivered.c.state.in_(_DELIVERED), *visible(scope, delivered.c.attempt_id))
+        .where(delivered.c.kind == "run", delivered.c.state.in_(_DELIVERED), *visible_each(scope, delivered.c.attempt_id))
         .correlate(pairs).scalar_subquery()
     )  # fmt: skip
     known = select(pairs, last_delivered.label("delivered")).cte("known")
     of_pair = and_(
-        _state.contract == known.c.contract, _state.target == known.c.target, _state.kind == "run", *visible(scope)
+        _state.contract == known.c.contract, _state.target == known.c.target, _state.kind == "run", *visible_each(scope)
     )
     blocked = of_pair & (_state.position > known.c.delivered) & _state.state.in_(_BLOCKED)
     last = select(func.max(_state.position)).where(of_pair)
     first_blocked = select(func.min(_state.position)).where(blocked)
     last_blocked = select(func.max(_state.position)).where(blocked)
-    seen = visible(scope)
-    of_viewer = exists().where(_state.contract == known.c.contract, _state.target == known.c.target, *seen)
+    seen = visible_each(scope)
+    first = select(_state.attempt_id).where(_state.contract == known.c.contract, _state.target == known.c.target, *seen)
+    of_viewer = first.limit(1).correlate(known).scalar_subquery().is_not(None)
     query = select(
         known.c.contract, known.c.target,
         last.correlate(known).scalar_subquery().label("last"),
@@ -106,29 +107,29 @@ def _landmarks(scope: Scope) -> Select[Any]:
 def _last_published(
     connection: Connection, scope: Scope, unreadable: list[str] | None
 ) -> dict[tuple[str, str], PublishedView]:
-    position = models.publication.c.position
+    submission_id = models.publication.c.submission_id
     views: list[PublishedView] = []
     try:
-        views = published_views(connection, position.in_(_newest_publications(scope)))
+        views = published_views(connection, submission_id.in_(_newest_publications(scope)))
     except AuditError:
         if unreadable is None:
             raise
         for newest in connection.scalars(_newest_publications(scope)).all():
             try:
-                views += published_views(connection, position == newest)
+                views += published_views(connection, submission_id == newest)
             except AuditError:
-                attempt = select(models.publication.c.attempt_id).where(position == newest)
+                attempt = select(models.publication.c.attempt_id).where(submission_id == newest)
                 unreadable += connection.scalars(attempt).all()
     return {(view.submission.contract, view.submission.target): view for view in views}
 
 
 def _newest_publications(scope: Scope) -> Select[Any]:
-    """Their positions, by contract and target; null where the scope holds none."""
+    """The submissions, by contract and target; null where the scope holds none."""
     table = models.publication.alias()
     known = select(models.publication.c.contract, models.publication.c.target).distinct().subquery("known")
     newest = (
-        select(table.c.position)
-        .where(table.c.contract == known.c.contract, table.c.target == known.c.target, *visible(scope, table.c.attempt_id))
+        select(table.c.submission_id)
+        .where(table.c.contract == known.c.contract, table.c.target == known.c.target, *visible_each(scope, table.c.attempt_id))
         .order_by(table.c.position.desc()).limit(1).correlate(known).scalar_subquery()
     )  # fmt: skip
     return select(newest).select_from(known)
