@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,62 +12,27 @@ from fastapi.responses import HTMLResponse
 
 from invaract_orchestration.stores import SqlAuditStore
 from invaract_orchestration.ui.app import create_app
+from tests.browser import WIDTHS, Tab, barriers, marks, open_browser
 from tests.ui.conftest import Serve, Told
 from tests.ui.story import NOW
 from tests.ui.test_hostile_names import PATHS as HOSTILE_PATHS
 from tests.ui.test_hostile_names import record_hostile
 
-playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or ""
-FLAGS = [
-    "--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 DOCS = Path(__file__).parents[2] / "docs" / "pictures"
 
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM, reason="needs chromium"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
-
-WIDTHS = {"desk": 1280, "phone": 390}
+pytestmark = marks
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with open_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
 def address(told: Told, serve: Serve) -> Iterator[str]:
     with serve(create_app(told.store, clock=lambda: NOW)) as url:
         yield url
-
-
-class Tab:
-    """A page of the browser that notes whatever it complains of."""
-
-    def __init__(self, browser: Any, *, width: str = "desk", scheme: str = "light") -> None:
-        self.context = browser.new_context(viewport={"width": WIDTHS[width], "height": 800}, color_scheme=scheme)
-        self.page = self.context.new_page()
-        self.complaints: list[str] = []
-        self.page.on("console", lambda said: self.complaints.append(said.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("requestfailed", self._note_failure)
-        self.page.on("dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss()))
-
-    def _note_failure(self, request: Any) -> None:
-        if request.failure != "net::ERR_ABORTED":  # the page was left while its icon was still on the way
-            self.complaints.append(request.url)
-
-    def __enter__(self) -> Tab:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.context.close()
 
 
 def pages_of(told: Told) -> dict[str, str]:
@@ -87,9 +51,8 @@ def test_every_page_fits_is_readable_and_complains_of_nothing(
         for name, path in pages_of(told).items():
             tab.page.goto(address + path)
             assert tab.page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width], name
-            poor = tab.page.evaluate(POOR_CONTRAST)
-            assert poor == [], name
-            assert tab.page.evaluate(NAMELESS) == [], name
+            assert tab.page.evaluate(POOR_CONTRAST) == [], name
+            assert barriers(tab.page) == [], name
         assert [said for said in tab.complaints if "404" not in said] == []
 
 
@@ -119,11 +82,6 @@ POOR_CONTRAST = """() => {
   }
   return poor;
 }"""
-
-NAMELESS = """() => [...document.querySelectorAll("a, button, input, select, svg[role=img]")].filter(e =>
-  !e.closest("[hidden]") && !(e.textContent.trim() || e.getAttribute("aria-label") || (e.labels && e.labels.length))
-).map(e => e.outerHTML.slice(0, 80))"""
-
 
 def test_filters_narrow_the_list_and_stay_in_the_address(browser: Any, address: str) -> None:
     with Tab(browser) as tab:
