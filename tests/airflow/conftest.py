@@ -10,11 +10,14 @@ import os
 import secrets
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.airflow.standalone import Standalone, run_standalone
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "airflow_plugin" / "example_dags"
@@ -233,3 +236,40 @@ def xcoms(airflow_home: Path) -> Callable[..., dict[str, Any]]:
             return dict(session.execute(query).all())
 
     return read
+
+
+@contextmanager
+def serve_airflow(folder: Path, database: str | None = None) -> Iterator[tuple[Standalone, Setup]]:
+    """A whole Airflow with a lake of its own, an admin and a viewer, lineage to a file, and other people's plugins."""
+    home, lake = folder / "airflow", Lake(root=folder / "lake")
+    home.mkdir()
+    (folder / "batch.yaml").write_text(CONTRACT)
+    (home / "passwords.json").write_text(json.dumps({"admin": "admin", "viewer": "viewer"}))
+    transport = {"type": "file", "log_file_path": str(home / "lineage.jsonl"), "append": True}
+    environment = airflow_environment(home) | {
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(HERE / "plugins"),
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin,viewer:viewer",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
+        "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(transport),
+        "INVARACT_LAKE_ROOT": str(lake.root),
+    }
+    if database is not None:
+        for name in ("SQL_ALCHEMY_CONN", "SQL_ALCHEMY_CONN_ASYNC"):
+            environment[f"AIRFLOW__DATABASE__{name}"] = database.replace("postgresql://", "postgresql+psycopg://")
+    with run_standalone(home, environment) as airflow:
+        yield airflow, Setup(contract=folder / "batch.yaml", lake=lake)
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Standalone, Setup]]:
+    """One whole Airflow on SQLite for all tests that need no other."""
+    with serve_airflow(tmp_path_factory.mktemp("served")) as found:
+        yield found
+
+
+@pytest.fixture
+def on_served(served: tuple[Standalone, Setup], monkeypatch: pytest.MonkeyPatch) -> tuple[Standalone, Setup]:
+    """The same, with this process looking into its lake and audit."""
+    monkeypatch.setenv("INVARACT_LAKE_ROOT", str(served[1].lake.root))
+    monkeypatch.delenv("INVARACT_AUDIT_URL", raising=False)
+    return served

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.airflow.conftest import CONTRACT, Lake, Setup, airflow_environment
-from tests.airflow.standalone import Standalone, run_standalone, wait_for
+from tests.airflow.conftest import Setup, serve_airflow
+from tests.airflow.standalone import Standalone, wait_for
 from tests.postgres_server import postgres_server, postgres_url  # noqa: F401
 
 pytestmark = pytest.mark.slow
@@ -18,24 +18,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Standalone, Setup]]:
-    home, lake = tmp_path / "airflow", Lake(root=tmp_path / "lake")
-    home.mkdir()
-    (tmp_path / "batch.yaml").write_text(CONTRACT)
-    (home / "passwords.json").write_text(json.dumps({"admin": "admin", "viewer": "viewer"}))
-    environment = airflow_environment(home) | {
-        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin,viewer:viewer",
-        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
-        "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(
-            {"type": "file", "log_file_path": str(home / "lineage.jsonl"), "append": True}
-        ),
-        "INVARACT_LAKE_ROOT": str(lake.root),
-    }
-    if request.param == "postgresql":
-        url = request.getfixturevalue("postgres_url")
-        for name in ("SQL_ALCHEMY_CONN", "SQL_ALCHEMY_CONN_ASYNC"):
-            environment[f"AIRFLOW__DATABASE__{name}"] = url.replace("postgresql://", "postgresql+psycopg://")
-    with run_standalone(home, environment) as airflow:
-        yield airflow, Setup(contract=tmp_path / "batch.yaml", lake=lake)
+    if request.param == "sqlite":
+        yield request.getfixturevalue("served")
+        return
+    with serve_airflow(tmp_path, request.getfixturevalue("postgres_url")) as found:
+        yield found
 
 
 def test_one_publication_per_submission_whatever_dies_is_cleared_or_waits(
