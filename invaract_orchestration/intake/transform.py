@@ -1,0 +1,82 @@
+"""A transformation given as a function: what it is called with, how messages name it, and how a dotted name becomes one."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from invaract_orchestration.errors import UsageError
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[:.][A-Za-z_]\w*")
+_HOW = "write it as f(session, rows), which gets the checked good rows, or as f(session), which finds its rows itself"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transform:
+    """A function that builds a lazy frame, and does nothing else. `name` is its module and name.
+
+    With `takes_rows` it is called with the user's session and the checked good rows of the contract's source, else with the
+    session alone: then its frame is the batch.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    takes_rows: bool
+
+
+def transform_of(function: Callable[..., Any]) -> Transform:
+    """The transformation that a callable is.
+
+    Raises:
+        UsageError: it cannot be called with a session, or with a session and rows.
+    """
+    plain = function
+    while isinstance(plain, functools.partial):
+        plain = plain.func
+    name = f"{getattr(plain, '__module__', '?')}:{getattr(plain, '__qualname__', type(plain).__name__)}"
+    for count in (2, 1):
+        if _takes(function, count):
+            return Transform(function=function, name=name, takes_rows=count == 2)
+    raise UsageError(f"the transformation {name} cannot be called with a session and rows", hint=_HOW)
+
+
+def _takes(function: Callable[..., Any], count: int) -> bool:
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:  # a callable of C that does not tell
+        return count == 2
+    return True
+
+
+def is_function_name(text: str) -> bool:
+    """Whether a text names a function, as `package.module:function` or `package.module.function`, rather than a file."""
+    return _DOTTED.fullmatch(text) is not None and not text.endswith(".sql") and not os.path.exists(text)  # noqa: PTH110
+
+
+def import_function(name: str) -> Callable[..., Any]:
+    """The function of that dotted name; modules of the working directory are found too.
+
+    Raises:
+        UsageError: there is no such module or function, or the module cannot be imported.
+    """
+    module, _, function = name.replace(":", ".").rpartition(".")
+    if os.getcwd() not in sys.path:  # noqa: PTH109  # a console script does not have it there
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    try:
+        found = getattr(import_module(module), function, None)
+    except Exception as error:  # noqa: BLE001  # whatever the module does when it is loaded
+        what = "there is no module" if isinstance(error, ModuleNotFoundError) else f"{type(error).__name__} while importing"
+        raise UsageError(f"transform {name!r}: {what} {module!r}", hint="write package.module:function") from None
+    if not callable(found):
+        raise UsageError(f"transform {name!r}: module {module!r} has no function {function!r}", hint=_HOW)
+    made: Callable[..., Any] = found
+    return made
