@@ -47,6 +47,26 @@ def transform_of(function: Callable[..., Any]) -> Transform:
     raise UsageError(f"the transformation {name} cannot be called with a session and rows", hint=_HOW)
 
 
+def rows_and_transform(frame: Any, transform: Any) -> tuple[Any, Transform | None]:
+    """The rows that a caller hands in, and the function over them: a `transform` that is neither a text nor a function is rows.
+
+    Raises:
+        UsageError: there are two sets of rows, or the function cannot be called as one.
+    """
+    if transform is None or isinstance(transform, str):
+        return frame, None
+    if not callable(transform):
+        if frame is not None:
+            raise UsageError("rows are handed in twice, as `frame` and as `transform`", hint="leave one of them out")
+        return transform, None
+    own = transform_of(transform)
+    if own.takes_rows:
+        return frame, own
+    if frame is not None:
+        raise UsageError(f"rows are handed in, and the transformation {own.name} takes none", hint=_HOW)
+    return own, own
+
+
 def _takes(function: Callable[..., Any], count: int) -> bool:
     try:
         inspect.signature(function).bind(*[None] * count)

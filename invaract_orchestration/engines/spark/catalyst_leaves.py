@@ -13,6 +13,8 @@ from invaract_orchestration.engines.spark.catalyst_tree import CatalystNode
 
 _IN_MEMORY = frozenset({"MapPartitionsRDD", "PythonRDD", "ParallelCollectionRDD"})
 _MOST_PARENTS = 10_000
+Behind = Callable[[str, tuple[Attribute, ...]], Plan | None]
+"""The plan that made the rows at a place, putting out these columns; none for a place of which nothing more is known."""
 
 
 @dataclass(slots=True)
@@ -29,11 +31,14 @@ class CheckpointLog:
 
 
 class CatalystLeaves:
-    """Translates leaves. `seen_through` translates the plan behind a tracked checkpoint."""
+    """Translates leaves. `seen_through` translates the plan behind a tracked checkpoint, `behind` knows that of a place."""
 
-    def __init__(self, plan: Any, log: CheckpointLog | None, seen_through: Callable[[Any], Plan]) -> None:
+    def __init__(
+        self, plan: Any, log: CheckpointLog | None, seen_through: Callable[[Any], Plan], behind: Behind | None = None
+    ) -> None:
         self._log = log
         self._seen_through = seen_through
+        self._behind = behind or (lambda place, columns: None)
         self._by_column: dict[tuple[str, int], Any] = {}
         self._collect(plan)
 
@@ -53,7 +58,7 @@ class CatalystLeaves:
         dataset = _table_name(node) or _place(jvm)
         if dataset is None:
             return UnknownPlan(description=node.kind, source_type="spark", columns=columns)
-        return Read(dataset=dataset, columns=columns, format=_format(node))
+        return self._behind(dataset, columns) or Read(dataset=dataset, columns=columns, format=_format(node))
 
     def _rdd(self, jvm: Any, columns: tuple[Attribute, ...]) -> Plan:
         if jvm is None:

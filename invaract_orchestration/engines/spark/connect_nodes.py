@@ -32,6 +32,7 @@ from invaract_orchestration.candidate.plan.sql.queries import Queries
 from invaract_orchestration.candidate.plan.sql.scope import Session
 from invaract_orchestration.candidate.plan.sql.set_operations import SetWord
 from invaract_orchestration.candidate.plan.sql.statements import Statements
+from invaract_orchestration.engines.spark.catalyst_leaves import Behind
 from invaract_orchestration.engines.spark.connect_expressions import ConnectReader, output_name
 from invaract_orchestration.engines.spark.connect_frames import Frame, item_of
 from invaract_orchestration.engines.spark.connect_grouping import grouped, with_calls
@@ -50,9 +51,10 @@ _CODE = frozenset({
 class ConnectNodes:
     """One translation of one client's plan."""
 
-    def __init__(self, session: Session, spark: Any) -> None:
+    def __init__(self, session: Session, spark: Any, behind: Behind | None = None) -> None:
         self._session = session
         self._spark = spark
+        self._behind = behind or (lambda place, columns: None)
         self._queries = Queries(session)
         self._made: dict[int, Frame] = {}
 
@@ -169,7 +171,7 @@ class ConnectNodes:
                 options = dict(node._options or {})
                 place = (node._paths or [options.get("dbtable") or options.get("path") or str(node._format)])[0]
                 columns = attributes_of(self._schema(node), self._session)
-                return _new(Read(dataset=str(place), columns=columns, format=node._format))
+                return _new(self._behind(str(place), columns) or Read(dataset=str(place), columns=columns, format=node._format))
             case "LocalRelation":
                 columns = attributes_of(self._schema(node), self._session)
                 rows = 0 if node._table is None else int(node._table.num_rows)

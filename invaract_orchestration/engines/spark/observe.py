@@ -28,9 +28,14 @@ def observe(session: PrivateSession, contract: Contract, batch: Batch, frame: An
             return tuple(_parquet(contract, file) for file in batch.files)
     if batch.table is not None:
         return (_table(batch),)
+    return (frame_schema(frame, "the source"),)
+
+
+def frame_schema(frame: Any, place: str) -> ObservedSchema:
+    """The columns of a native frame."""
     with translated("reading the source's schema"):
         columns = column_types(frame)
-    return (ObservedSchema(place="the source", columns=tuple(ObservedColumn(name=n, type=t) for n, t, _ in columns)),)
+    return ObservedSchema(place=place, columns=tuple(ObservedColumn(name=n, type=t) for n, t, _ in columns))
 
 
 def _parquet(contract: Contract, file: BatchFile) -> ObservedSchema:
