@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from zoneinfo import ZoneInfo
 
-from invaract_orchestration.audit.course import Course
+from invaract_orchestration.audit.course import Course, step_detail
 from invaract_orchestration.audit.log import AuditLog, WaiverLog
 from invaract_orchestration.audit.notify import Occasion, message_of, notify
 from invaract_orchestration.audit.reconcile import PROCESS, settle, this_process
@@ -24,6 +24,7 @@ from invaract_orchestration.candidate.candidate import Materialised
 from invaract_orchestration.candidate.compiled import compile_plan, input_tags
 from invaract_orchestration.candidate.engine import Engine
 from invaract_orchestration.candidate.manifest import write_manifest
+from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.candidate.writer import candidate_request
 from invaract_orchestration.checks import dataset_rules, keys
@@ -34,6 +35,7 @@ from invaract_orchestration.checks.plan_rules import judge_plan_rules
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.checks.rows import judge_quarantine, judge_rows
 from invaract_orchestration.checks.schema_match import schema_digest
+from invaract_orchestration.checks.stepped_arrival import judge_stepped_arrival
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.errors import (
     AuditError,
@@ -172,14 +174,13 @@ class _Flow:
             self._judge_plan(session, received.batch)
             if self.course.is_blocked:
                 return self._rejected(decide(tuple(self.course.checks), None))
-            batch, arrived = judge_arrival(self.contract, received.batch, session, self.now)
-            self.course.checks += arrived
+            batch, plan = self._arrived(session, received.batch)
             if self.course.is_blocked:
                 return self._rejected(decide(tuple(self.course.checks), None))
             target = self._target_now()
             self.course.trail.step("received", "writing the candidate")
             materialised = session.materialise(
-                candidate_request(self.contract, batch, target, location=str(self._candidate_place()), now=self.now)
+                candidate_request(self.contract, batch, target, location=str(self._candidate_place()), now=self.now, plan=plan)
             )
             received.verify()
             self._judge_rows(session, materialised)
@@ -276,6 +277,16 @@ class _Flow:
             self.course.trail.step("received", "judging the plan", compiled.describe(input_tags(self.contract)))
         self.course.checks += judge_plan_rules(self.contract, compiled)
 
+    def _arrived(self, session: Any, batch: Batch) -> tuple[Batch, StepPlan | None]:
+        """The columns that came, and the steps over them where the contract has some."""
+        plan = None
+        if self.contract.is_stepped:
+            batch, arrived, plan = judge_stepped_arrival(self.contract, batch, session, self.now)
+        else:
+            batch, arrived = judge_arrival(self.contract, batch, session, self.now)
+        self.course.checks += arrived
+        return batch, plan
+
     def _target_now(self) -> TargetState:
         if self.contract.publish is None:
             return TargetState(location="", version=None)
@@ -298,7 +309,10 @@ class _Flow:
         write_manifest(self._candidate_place(), materialised)
         course.trail.step(
             "materialised", f"{candidate.rows} rows in {len(candidate.files)} files",
-            {"read": materialised.read, "candidate": candidate.rows, "bytes": candidate.size, "digest": candidate.digest},
+            {
+                "read": materialised.read, "candidate": candidate.rows, "bytes": candidate.size, "digest": candidate.digest,
+                **step_detail(materialised.stages),
+            },
         )  # fmt: skip
         course.checks += judge_emptiness(self.contract, materialised)
         course.checks += judge_rows(self.contract, materialised)
@@ -333,7 +347,7 @@ class _Flow:
             *keys.judge_keys(self.contract, candidate, target, session),
             *dataset_rules.judge_dataset_rules(self.contract, candidate, target, session, self.now),
         ]
-        if materialised.candidate.rows != materialised.read and self.contract.quality.on_row_failure == "reject":
+        if materialised.set_aside and self.contract.quality.on_row_failure == "reject":
             judged = [_of_the_rest(c, materialised) for c in judged]
         if not any(c.is_blocking for c in judged):
             judged += judge_constraints(candidate, target, session, self.now)

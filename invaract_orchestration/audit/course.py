@@ -21,7 +21,7 @@ from invaract_orchestration.audit.records import (
 )  # fmt: skip
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.audit.trail import Trail
-from invaract_orchestration.candidate.candidate import FailingRows, Materialised
+from invaract_orchestration.candidate.candidate import FailingRows, Materialised, Stages
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.contract.digest import canonical_json, contract_digest
 from invaract_orchestration.contract.model import Contract
@@ -102,13 +102,16 @@ class Course:
         """
         written, aside = materialised.candidate.rows, materialised.set_aside
         failing = materialised.failing.rows if materialised.failing else 0
-        if written + aside != materialised.read:
+        stages = materialised.stages
+        if stages is None and written + aside != materialised.read:
             raise GateError(
                 f"{materialised.read} rows were read, but {written} written and {aside} set aside", code="rows.unaccounted"
             )
+        if stages is not None and (wrong := stages.unaccounted(materialised.read, written)):
+            raise GateError(wrong, code="rows.unaccounted", hint="a lookup's key may be there twice in its link")
         is_kept_aside = self.contract.quality.on_row_failure == "quarantine"
         self.counts = Counts(
-            read=materialised.read, good=materialised.read - failing, candidate=written, failing=failing,
+            read=materialised.read, good=written if stages else materialised.read - failing, candidate=written, failing=failing,
             quarantined=aside if is_kept_aside else 0,
         )  # fmt: skip
 
@@ -163,3 +166,14 @@ class Course:
             quarantine=self.quarantine, lineage=self.lineage,
             is_recorded=is_recorded, started_at=self.started, finished_at=self.clock(),
         )  # fmt: skip
+
+
+def step_detail(stages: Stages | None) -> dict[str, str | int | None]:
+    """Where the rows of a batch with steps went, for its record; nothing without steps."""
+    if stages is None:
+        return {}
+    steps = [f"{s.at + 1} {s.kind} {s.phase}: {s.rows_in} in, {s.rows_out} out" for s in stages.steps]
+    return {
+        "filtered": stages.filtered, "deduplicated": stages.deduplicated, "steps": "; ".join(steps),
+        "quarantined_pre": stages.unreadable + stages.pre_failing, "quarantined_post": stages.post_failing,
+    }  # fmt: skip

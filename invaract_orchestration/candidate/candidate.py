@@ -86,8 +86,69 @@ class FailingRows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepCount:
+    """The rows that a step was given and gave; `at` is its position among the contract's steps."""
+
+    at: int
+    kind: str
+    phase: str
+    rows_in: int
+    rows_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """Where the rows of a batch with steps went. Each phase: rows that went in, that came out, and that failed its checks.
+
+    `unreadable` are records that never became rows.
+    """
+
+    unreadable: int
+    pre_in: int
+    pre_out: int
+    pre_failing: int
+    post_in: int
+    post_out: int
+    post_failing: int
+    steps: tuple[StepCount, ...] = ()
+
+    @property
+    def filtered(self) -> int:
+        """Rows that a filter left out."""
+        return sum(s.rows_in - s.rows_out for s in self.steps if s.kind == "filter")
+
+    @property
+    def deduplicated(self) -> int:
+        """Rows that stood for a key which another row has."""
+        return sum(s.rows_in - s.rows_out for s in self.steps if s.kind == "deduplicate")
+
+    def unaccounted(self, read: int, candidate: int) -> str | None:
+        """What does not add up, or none."""
+        sums = (
+            (read, self.unreadable + self.pre_in, "records read, and rows that went into the steps"),
+            (self.pre_out - self.pre_failing, self.post_in, "rows that passed the first checks, and rows that went on"),
+            (self.post_out - self.post_failing, candidate, "rows that passed all checks, and rows written"),
+        )
+        for one, other, what in sums:
+            if one != other:
+                return f"{one} {what.replace(', and ', f', but {other} ')}"
+        return self._broken_chain("pre", self.pre_in, self.pre_out) or self._broken_chain("post", self.post_in, self.post_out)
+
+    def _broken_chain(self, phase: str, rows: int, last: int) -> str | None:
+        for step in self.steps:
+            if step.phase != phase:
+                continue
+            if step.rows_in != rows:
+                return f"{rows} rows came to step {step.at + 1} ({step.kind}), but it was given {step.rows_in}"
+            rows = step.rows_out
+        return None if rows == last else f"{rows} rows left the last step of phase {phase}, but {last} were checked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Materialised:
-    """What writing the candidate gave. `read` = candidate rows + `set_aside`; failing rows may also still be in the candidate."""
+    """What writing the candidate gave. Without steps `read` = candidate rows + `set_aside`, with steps see `stages`; failing rows
+    may also still be in the candidate.
+    """
 
     candidate: Candidate
     read: int

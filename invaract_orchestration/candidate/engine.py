@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.plan.diagnostics import Translation
+from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.writer import CandidateRequest
-from invaract_orchestration.contract.field_types import Struct
+from invaract_orchestration.contract.field_types import FieldType, Struct
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.intake.batch import Batch
 
@@ -27,6 +28,12 @@ class EngineSession(Protocol):
 
     def frame_plan(self, batch: Batch) -> Translation | None:
         """The plan of a frame that was handed in; none where the engine cannot tell, or there is no frame. Moves no data."""
+
+    def json_types(self, batch: Batch) -> dict[str, FieldType | None]:
+        """The keys of a batch's JSON records, each with the type that all of its values have, or none where there is none."""
+
+    def compile_steps(self, contract: Contract, source: Contract, batch: Batch, now: datetime) -> StepPlan:
+        """The steps of a contract over the columns of `source` and the batch's links. Reads links alone. Raises GateError."""
 
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter`."""

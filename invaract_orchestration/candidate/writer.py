@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
+from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.intake.batch import Batch
@@ -22,10 +23,12 @@ class CandidateRequest:
     spelled: dict[str, str]
     partition_by: tuple[str, ...]
     now: datetime
+    plan: StepPlan | None = None
+    """The contract's steps over this batch, for a contract that has some."""
 
 
 def candidate_request(
-    contract: Contract, batch: Batch, target: TargetState, *, location: str, now: datetime
+    contract: Contract, batch: Batch, target: TargetState, *, location: str, now: datetime, plan: StepPlan | None = None
 ) -> CandidateRequest:
     """What to write for a target: names as it spells them, and laid out by its partitions (or those it will have)."""
     publish = contract.publish
@@ -33,7 +36,7 @@ def candidate_request(
     partitions = target.partition_by if target.exists else (publish.partition_columns if publish else ())
     names = {spelled.get(f.name, f.name).lower(): f.name for f in contract.fields}
     return CandidateRequest(
-        contract=contract, batch=batch, location=location, spelled=spelled, now=now,
+        contract=contract, batch=batch, location=location, spelled=spelled, now=now, plan=plan,
         partition_by=tuple(names.get(p.lower(), p) for p in partitions),
     )  # fmt: skip
 

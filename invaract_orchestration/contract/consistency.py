@@ -11,6 +11,7 @@ from invaract_orchestration.contract.place_checks import check_notifications, ch
 from invaract_orchestration.contract.reference_checks import check_keys, check_references, check_rule_names
 from invaract_orchestration.contract.report import Report
 from invaract_orchestration.contract.sql_checks import check_bounds, check_sql
+from invaract_orchestration.contract.step_checks import check_steps
 from invaract_orchestration.errors import Problem
 
 CHECKS: tuple[Callable[[Contract, Report], None], ...] = (
@@ -18,6 +19,7 @@ CHECKS: tuple[Callable[[Contract, Report], None], ...] = (
     check_keys,
     check_references,
     check_rule_names,
+    check_steps,
     check_sql,
     check_bounds,
     check_source,

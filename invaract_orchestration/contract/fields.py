@@ -37,6 +37,8 @@ class FieldSpec(Closed):
     """The least number of characters, inclusive; nulls pass."""
     max_length: int | None = Field(default=None, ge=0)
     """The greatest number of characters, inclusive; nulls pass."""
+    complete: bool = False
+    """Whether a struct of a JSON record has to have all of its fields; else one that is missing is null."""
     may_be_absent: bool = False
     """A batch without this column is fine; its values are then null."""
     normalize: tuple[Literal["trim", "lower", "casefold", "nfc", "nfkc"], ...] = ()
@@ -66,6 +68,8 @@ class Key(Closed):
 
     columns: tuple[str, ...] = Field(min_length=1)
     """The columns of the key."""
+    name: str | None = Field(default=None, min_length=1)
+    """The key's id in reports; by default `column|unique`."""
     across: Literal["batch", "target"] = "batch"
     """`target`: unique in the published table too."""
     nulls: Literal["fail", "distinct", "ignore"] = "fail"
@@ -75,15 +79,16 @@ class Key(Closed):
 
     @property
     def check_id(self) -> str:
-        """The stable id of the check, `column|unique` or `a+b|unique`."""
-        return "+".join(self.columns) + "|unique"
+        """The stable id of the check: its name, else `column|unique` or `a+b|unique`."""
+        return self.name or "+".join(self.columns) + "|unique"
 
     def strictest(self, other: Key) -> Key:
         """One key that is kept only where both are."""
         nulls = next(n for n in ("fail", "distinct", "ignore") if n in (self.nulls, other.nulls))
         across = "target" if "target" in (self.across, other.across) else "batch"
         severity = "error" if "error" in (self.severity, other.severity) else "warn"
-        return self.model_copy(update={"nulls": nulls, "across": across, "severity": severity})
+        known = {"nulls": nulls, "across": across, "severity": severity, "name": self.name or other.name}
+        return self.model_copy(update=known)
 
 
 def walk_fields(fields: tuple[FieldSpec, ...], above: str = "") -> Iterator[tuple[str, FieldSpec]]:

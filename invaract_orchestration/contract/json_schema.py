@@ -17,11 +17,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from invaract_orchestration.contract import fields, model, quality
+from invaract_orchestration.contract import fields, model, quality, transformations
 from invaract_orchestration.contract.environments import PLACES
 
 SCHEMA_FILE = Path(__file__).parents[2] / "contracts" / "contract.schema.json"
-_MODULES: tuple[ModuleType, ...] = (model, fields, quality)
+_MODULES: tuple[ModuleType, ...] = (model, fields, quality, transformations)
 _Schema = dict[str, Any]
 
 
@@ -120,9 +120,6 @@ def _accept_spellings(schema: _Schema, definitions: _Schema) -> None:
         "description": "The columns; another spelling of `fields`.",
     }
     properties["name"] = {**properties["contract"], "description": "The id, in the short flat form without `contract`."}
-    properties["transformations"] = {
-        "type": "array", "maxItems": 0, "description": "Steps between source and candidate; not built yet.",
-    }  # fmt: skip
     properties["owner"] = _either(properties["owner"], {"type": "string"})
     version = properties["version"]
     whole = {"type": "integer", "minimum": 1, "description": "In a short form."}

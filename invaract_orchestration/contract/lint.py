@@ -14,12 +14,14 @@ from invaract_orchestration.contract.lint_rules import lint_rules
 from invaract_orchestration.contract.lint_setup import lint_setup
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.contract.phases import early_checks
+from invaract_orchestration.contract.step_columns import step_columns
 
 LINTS: tuple[Callable[[Contract], Iterator[LintFinding]], ...] = (lint_fields, lint_rules, lint_setup)
 
 
 def lint(contract: Contract, created: Collection[str] = ()) -> tuple[LintFinding, ...]:
-    """All findings, in the order of the file. `created` are columns that only a post transformation makes."""
+    """All findings, in the order of the file. `created` are further columns that only a post transformation makes."""
+    created = (*created, *step_columns(contract).created)
     findings = [finding for check in LINTS for finding in check(contract)]
     findings.extend(
         LintFinding(

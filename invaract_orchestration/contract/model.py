@@ -37,12 +37,14 @@ from invaract_orchestration.contract.scalars import (
     WrittenValue,
     duration_seconds,
 )
+from invaract_orchestration.contract.transformations import Link, Transformation
 
 __all__ = [
     "CandidatePlace", "Closed", "Contract", "Covers", "DATASET_KINDS", "DatasetRule", "Duration", "FieldSpec",
-    "Freshness", "Keep", "Key", "MaxQuarantined", "Mode", "MustBe", "Name", "Notification", "NullShare", "Owner",
+    "Freshness", "Keep", "Key", "Link", "MaxQuarantined", "Mode", "MustBe", "Name", "Notification", "NullShare", "Owner",
     "Phase", "PlanRule", "Publish", "Quality", "QuarantinePlace", "References", "RowCount", "RowRule", "SchemaPolicy",
-    "Severity", "Source", "SourceOptions", "TypeOfField", "Version", "WrittenValue", "duration_seconds", "walk_fields",
+    "Severity", "Source", "SourceOptions", "Transformation", "TypeOfField", "Version", "WrittenValue",
+    "duration_seconds", "walk_fields",
 ]  # fmt: skip
 
 Mode = Literal["append", "overwrite", "replace_partitions", "replace_where", "merge", "scd2"]
@@ -72,8 +74,8 @@ class SourceOptions(Closed):
     """Unquoted texts that mean null; a quoted one is that text."""
     trailing_delimiter: Literal["reject", "accept"] = "reject"
     """`accept`: every line, the header too, may end with one more delimiter."""
-    shape: Literal["lines", "array"] = "lines"
-    """JSON only: one record a line, or one array of records a file."""
+    shape: Literal["lines", "array", "any"] = "lines"
+    """JSON only: one record a line, or one array of records a file; `any`: whichever the files begin with."""
 
 
 class InputField(Closed):
@@ -100,8 +102,12 @@ class Source(Closed):
     """The tables that `sql` reads: the name in the query, and the table or path it stands for."""
     input_fields: dict[str, tuple[InputField, ...]] = Field(default_factory=dict)
     """Columns that an input must have, by the input's name; others may be there too."""
+    fields: tuple[FieldSpec, ...] = ()
+    """The columns as they arrive, where transformations make others of them; by default the fields that no step creates."""
     options: SourceOptions = SourceOptions()
     """How the text of the files is written."""
+    flatten: bool | tuple[str, ...] = False
+    """Columns whose JSON text, or nested value, gives columns `parent_child` of their own: all (`true`), or those named."""
     header: Literal["exact", "names", "positional"] = "exact"
     """`exact`: names and order; `names`: any order; `positional`: the header is not compared."""
     empty: Literal["reject", "accept", "no_op"] = "reject"
@@ -130,8 +136,8 @@ class SchemaPolicy(Closed):
     """Columns that the contract does not name."""
     missing_optional: Literal["reject", "accept"] = "reject"
     """Columns without `required` that the data does not have."""
-    type_changes: Literal["reject", "accept"] = "reject"
-    """Columns whose type in a typed file is another one."""
+    type_changes: Literal["reject", "accept", "cast"] = "reject"
+    """Columns whose type in a typed file is another one; `cast` turns each value into the declared type, where it can be."""
 
 
 class Keep(Closed):
@@ -250,6 +256,10 @@ class Contract(Closed):
     """Lists of columns whose values together are there once."""
     schema_policy: SchemaPolicy = SchemaPolicy()
     """What differences between the data's columns and these do."""
+    links: tuple[Link, ...] = ()
+    """Rows of reference for the steps."""
+    transformations: tuple[Transformation, ...] = ()
+    """The steps between the source and what is published, in their order; `fields` say what they make."""
     quality: Quality = Quality()
     """Rules on rows and on the whole."""
     rules: tuple[PlanRule, ...] = ()
@@ -353,6 +363,11 @@ class Contract(Closed):
         from invaract_orchestration.contract.pandera_bridge import to_pandera
 
         return to_pandera(self, backend)
+
+    @property
+    def is_stepped(self) -> bool:
+        """Whether something is done between what arrives and what is published: steps, or casts to the declared types."""
+        return bool(self.transformations) or self.schema_policy.type_changes == "cast"
 
     def all_keys(self) -> tuple[Key, ...]:
         """The keys, then those of `unique: true` and of a merge; each set of columns once, the strictest wins."""

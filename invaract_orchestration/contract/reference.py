@@ -18,7 +18,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "contract.md"
 _START, _END = "<!-- generated: every key -->", "<!-- end of what is generated -->"
 _PARTS: tuple[tuple[str, str], ...] = (
     ("The contract", ""), ("owner", "Owner"), ("source", "Source"), ("source.options", "SourceOptions"), ("fields", "FieldSpec"),
-    ("keys", "Key"), ("schema_policy", "SchemaPolicy"), ("quality", "Quality"),
+    ("keys", "Key"), ("schema_policy", "SchemaPolicy"), ("links", "Link"), ("transformations", "Transformation"),
+    ("rename", "Rename"), ("cast", "CastColumns"), ("trim", "Trim"), ("lower, upper", "Letters"), ("filter", "Filter"),
+    ("deduplicate", "Deduplicate"), ("coalesce", "Coalesce"), ("map_values", "MapValues"), ("derive", "Derive"),
+    ("split", "Split"), ("explode", "Explode"), ("json_extract", "JsonExtract"), ("regex_extract", "RegexExtract"),
+    ("date_diff", "DateDiff"), ("date_range_explode", "DateRangeExplode"), ("bucket", "Bucket"), ("bins", "Bin"),
+    ("lookup", "Lookup"), ("join", "Join"), ("rollup", "Rollup"), ("pivot", "Pivot"), ("unpivot", "Unpivot"),
+    ("select, drop", "ChosenColumns"), ("quality", "Quality"),
     ("quality.max_quarantined", "MaxQuarantined"), ("quality.row_rules", "RowRule"),
     ("quality.dataset_rules", "DatasetRule"), ("covers", "Covers"), ("row_count", "RowCount"),
     ("references", "References"), ("null_share", "NullShare"), ("must_be", "MustBe"), ("publish", "Publish"),

@@ -12,6 +12,7 @@ from invaract_orchestration.contract.field_types import FieldType
 from invaract_orchestration.contract.model import Contract, MustBe
 from invaract_orchestration.contract.reference_checks import declared_columns
 from invaract_orchestration.contract.report import Path, Report, shown
+from invaract_orchestration.contract.step_columns import step_columns
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?\Z", re.ASCII)
 
@@ -19,10 +20,11 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?\Z", re
 def check_sql(contract: Contract, report: Report) -> None:
     """Report expressions that cannot be parsed, read unknown columns or call what engines evaluate differently."""
     columns = _column_types(contract, report)
+    in_rows = _row_columns(contract, columns, report)
     for at, rule in enumerate(contract.quality.row_rules):
         path: Path = ("quality", "row_rules", at, "sql")
         if isinstance(rule.sql, str) and report.is_sound(path):
-            _report(check_condition(rule.sql, columns), path, report)
+            _report(check_condition(rule.sql, in_rows), path, report)
     for at, dataset_rule in enumerate(contract.quality.dataset_rules):
         path = ("quality", "dataset_rules", at, "sql")
         if isinstance(dataset_rule.sql, str) and report.is_sound(path):
@@ -55,6 +57,20 @@ def _column_types(contract: Contract, report: Report) -> dict[str, FieldType | N
         return None
     fields = enumerate(contract.fields)
     return {f.name: f.type if report.is_sound(("fields", at, "type")) else None for at, f in fields}
+
+
+def _row_columns(
+    contract: Contract, columns: dict[str, FieldType | None] | None, report: Report
+) -> dict[str, FieldType | None] | None:
+    """What a row rule may read: with steps also the columns that only arrive, or only stand between the phases."""
+    if columns is None or not contract.transformations or not report.is_sound(("transformations",)):
+        return columns
+    if not contract.source or not contract.source.fields:
+        return None  # the columns that arrive are known at the run only, and it looks at the rules again
+    found = step_columns(contract)
+    every = (*columns, *found.sources, *found.after_pre, *found.after)
+    rows: dict[str, FieldType | None] = dict.fromkeys({n.lower(): n for n in reversed(every)}.values())
+    return rows
 
 
 def _report(errors: list[ExpressionError], path: Path, report: Report) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from invaract_orchestration.contract.model import Source
+from invaract_orchestration.intake.links import LinkRows
 from invaract_orchestration.intake.listing import ListedFile
 from invaract_orchestration.intake.query_tables import QueryTable
 
@@ -35,5 +36,7 @@ class Batch:
     query: str | None = None
     tables: tuple[QueryTable, ...] = ()
     frame: Any = None
+    links: tuple[LinkRows, ...] = ()
+    """Rows of reference for the steps."""
     absent: frozenset[str] = frozenset()
     """Fields that the batch does not have and may be without; they are null."""

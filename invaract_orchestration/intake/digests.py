@@ -49,6 +49,11 @@ def tables_digest(versions: Mapping[str, int]) -> str:
     return _digest(["tables", sorted(versions.items())])
 
 
+def linked_digest(batch: str, links: str) -> str:
+    """The digest of a batch whose steps read links: of both."""
+    return _digest(["linked", batch, links])
+
+
 def query_digest(sql: str, versions: Mapping[str, int], files: Sequence[str]) -> str:
     """The digest of a batch that a query gives: of its text, the versions of its tables, and its files with size and time."""
     return _digest(["query", sql, sorted(versions.items()), sorted(files)])

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from invaract_orchestration.contract.model import Contract, Source
 from invaract_orchestration.errors import InputUnreadable, UsageError
 from invaract_orchestration.intake.batch import Batch, BatchFile
-from invaract_orchestration.intake.digests import digest_files, intake_digest, query_digest, tables_digest
+from invaract_orchestration.intake.digests import digest_files, intake_digest, linked_digest, query_digest, tables_digest
 from invaract_orchestration.intake.identity import slice_digest, submission_id
+from invaract_orchestration.intake.json_shape import json_shape
+from invaract_orchestration.intake.links import Links, receive_links
 from invaract_orchestration.intake.listing import Listing, list_files, verify_unchanged
 from invaract_orchestration.intake.parameters import check_identifier, check_parameters, fill, placeholders
 from invaract_orchestration.intake.query_tables import resolve_tables
@@ -83,7 +85,35 @@ def receive(
     """
     if given_id is not None:
         check_identifier("submission id", given_id)
-    source = contract.source or Source()
+    received = _source(contract, own, location, frame, given_id, table_version, table_place)
+    if not contract.links:
+        return received
+    links = receive_links(contract.links, contract.base or Path.cwd(), table_place, table_version)
+    return _with_links(received, links, own, given_id)
+
+
+def _with_links(received: Received, links: Links, own: Slice, given_id: str | None) -> Received:
+    """The batch with its links: what they hold is part of what it is."""
+    verify = received.verify
+
+    def verify_all() -> None:
+        verify()
+        links.verify()
+
+    digest = received.intake_digest
+    if not digest.startswith("given:"):
+        digest = linked_digest(digest, links.digest)
+    return replace(
+        received, batch=replace(received.batch, links=links.rows), intake_digest=digest, verify=verify_all,
+        submission_id=given_id or submission_id(own.digest, digest),
+    )  # fmt: skip
+
+
+def _source(
+    contract: Contract, own: Slice, location: str | None, frame: Any, given_id: str | None,
+    table_version: Callable[[str], int | None], table_place: Callable[[str], str],
+) -> Received:  # fmt: skip
+    source = contract.source or Source(format=format_of(location))
     if frame is not None:
         return _frame(source, own, frame, given_id)
     if source.format == "sql":
@@ -105,8 +135,16 @@ def unreadable_id(own: Slice) -> str:
     return submission_id(own.digest, f"unreadable:{uuid.uuid4().hex}")
 
 
+def format_of(location: str | None) -> Literal["csv", "json", "parquet"]:
+    """The format that a file's name says, for a contract that names no source."""
+    ending = (location or "").lower().removesuffix(".gz").rpartition(".")[2]
+    return "json" if ending in ("json", "jsonl", "ndjson") else "parquet" if ending == "parquet" else "csv"
+
+
 def _files(source: Source, own: Slice, location: str, base: Path, given_id: str | None) -> Received:
     listing: Listing = list_files(location, base=base)
+    if source.format == "json" and source.options.shape == "any":
+        source = source.model_copy(update={"options": source.options.model_copy(update={"shape": json_shape(listing.files)})})
     digests = digest_files(listing)
     digest = intake_digest(digests)
     return Received(

@@ -82,6 +82,7 @@ def test_default_is_stated(part: str, key: str, default: object) -> None:
 
 
 ACCEPTED = [
+    "contract: a\ntransformations: [{trim: {fields: [x]}}, {sql: SELECT * FROM source, phase: pre}]\n",
     "contract: a\nfields: [{name: x, type: int, min: 0, max: 5, allowed: [1, 2]}]\n",
     "name: a\nversion: 1\nowner: depot\narrives: daily\ncolumns: [{name: x, type: string, not_blank: spaces}]\n",
     "rules: [{type: forbid_cross_join}, {type: required_group_by, columns: [a], scope: final}]\n",
@@ -96,7 +97,9 @@ REFUSED = [
     "contract: a\nversion: 1.10\n",
     "contract: a\nfields: [{name: x, type: int, required: 'yes'}]\n",
     "contract: a\nenvironments: {prod: {publish.mode: append}}\n",
-    "contract: a\ntransformations: [{trim: {fields: [x]}}]\n",
+    "contract: a\ntransformations: [{trim: {feilds: [x]}}]\n",
+    "contract: a\ntransformations: [{trimm: {fields: [x]}}]\n",
+    "contract: a\ntransformations: [{deduplicate: {on: [x]}}]\n",
     "status: active\n",
     "contract: 1a\n",
     "contract: a\nquarantine: {keep: 1week}\n",

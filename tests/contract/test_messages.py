@@ -264,18 +264,39 @@ def test_version_in_three_parts_loads(version: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kinds"),
+    ("step", "place", "message", "hint"),
     [
-        ("transformations:\n- trim: {fields: [a]}\n  phase: pre\n- sql: select 1\n", ": trim, sql"),
-        ("transformations:\n- 5\n", ""),
+        ("{trimm: {fields: [a]}}", "3:4: transformations[0]", "unknown key 'trimm'", "did you mean 'trim'?"),
+        ("{trim: {feilds: [a]}}", "3:11: transformations[0].trim", "unknown key 'feilds'", "did you mean 'fields'?"),
+        ("{trim: {fields: [a]}, lower: {fields: [a]}}", "3:3: transformations[0]",
+         "expected exactly one kind of step, found trim, lower", None),
+        ("{phase: pre}", "3:3: transformations[0]", "expected exactly one kind of step, found none", None),
+        ("{deduplicate: {on: [a]}}", "3:17: transformations[0].deduplicate", "'sort_by' is missing", None),
+        ("{derive: {field: b, sql: 'rand() + 1'}}", "3:28: transformations[0].derive.sql",
+         "rand() gives another value each time, so no retry would agree", None),
+        ("{filter: {sql: 'a >'}}", "3:21: transformations[0].filter.sql", "expected a condition in Spark SQL", None),
+        ("{json_extract: {field: b, source: a, path: a.b}}", "3:46: transformations[0].json_extract.path",
+         "expected a path that begins with '$', such as '$.a.b'", None),
+        ("{regex_extract: {field: b, source: a, pattern: '(a)(b)'}}", "3:50: transformations[0].regex_extract.pattern",
+         "the pattern has several groups", "keep one, and write the others as (?:...)"),
+        ("{lookup: {field: b, reference: places, on: a, key: k, value: v}}", "3:34: transformations[0].lookup.reference",
+         "unknown link 'places'", "name it, with its place, under `links`"),
+        ("{sql: select 1 from nowhere}", "3:9: transformations[0].sql", "unknown link 'nowhere'",
+         "name it, with its place, under `links`"),
+        ("{bucket: {field: b, source: a, bins: [{label: x}]}}", "3:41: transformations[0].bucket.bins[0]",
+         "a bin needs a bound; what is in no bin gets `default`", None),
     ],
-)
-def test_transformations_are_refused_by_name(text: str, kinds: str) -> None:
-    error = refused("contract: a\n" + text)
-    assert error.code == "contract.not_supported"
+)  # fmt: skip
+def test_step_is_refused_with_its_place(step: str, place: str, message: str, hint: str | None) -> None:
+    error = refused(f"contract: a\ntransformations:\n- {step}\n")
+    assert str(error).startswith(f"c.yaml:{place}: {message}")
+    assert error.problems[0].hint == hint
+
+
+def test_step_that_reads_a_column_that_is_gone_is_refused() -> None:
+    error = refused("contract: a\ntransformations:\n- select: {columns: [region, amount]}\n- trim: {fields: [regoin]}\n")
     assert str(error) == (
-        f"c.yaml:2:1: transformations: transformations are not built yet{kinds}\n"
-        "  Hint: transform before the gate, and give it the result as the source"
+        "c.yaml:4:9: transformations[1].trim: unknown column 'regoin'\n  Hint: did you mean 'region'?"
     )
 
 
@@ -287,7 +308,6 @@ def test_no_transformations_are_no_problem() -> None:
     ("text", "name"),
     [
         ("apiVersion: v3.0.0\nkind: DataContract\nid: x\n", "an Open Data Contract (ODCS)"),
-        ("info: {title: x}\nmodel: {fields: []}\n", "an Open Lakehouse Contract (OLC)"),
     ],
 )
 def test_format_of_others_is_refused_by_name(text: str, name: str) -> None:

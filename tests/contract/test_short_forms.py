@@ -79,12 +79,13 @@ def test_model_with_quality_loads_under_the_name_of_its_file() -> None:
     assert [(r.name, r.phase) for r in contract.quality.row_rules] == [("contact_present", "pre"), ("recent", "post")]
 
 
-def test_model_with_transformations_is_refused_by_name() -> None:
-    text = MODEL + "transformations:\n  - trim: {fields: [contact], side: both}\n    phase: pre\n"
-    with pytest.raises(ContractError) as caught:
-        load_contract_text(text, file="scans.yaml")
-    assert caught.value.code == "contract.not_supported"
-    assert str(caught.value).startswith("scans.yaml:9:1: transformations: transformations are not built yet: trim")
+def test_model_with_transformations_loads_with_its_phases() -> None:
+    text = MODEL + (
+        "transformations:\n  - trim: {fields: [contact], side: both}\n    phase: pre\n"
+        "  - sql: SELECT CAST(scanned_at AS DATE) AS scan_date, contact FROM source\n"
+    )
+    contract = load_contract_text(text, file="scans.yaml")
+    assert [(s.kind, s.runs_in) for s in contract.transformations] == [("trim", "pre"), ("sql", "post")]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,6 @@ FIELD_SPELLINGS = ("fields", "columns", "model")
 def normalize(root: MapNode, file: str, report: Report) -> MapNode:
     """The tree in the model's spelling. What cannot be carried is reported by name and left out."""
     is_short = is_short_form(root)
-    root = _without_transformations(root, report)
     root = _one_field_list(root, report)
     if is_short:
         root = expand_short_form(root, contract_id(Path(file).name.split(".")[0]))
@@ -64,23 +63,6 @@ def _field(node: MapNode) -> MapNode:
                 value = replace(value, text="whitespace", is_on_one_line=False)
         entries.append((key, value))
     return node.with_entries(tuple(entries))
-
-
-def _without_transformations(root: MapNode, report: Report) -> MapNode:
-    key, steps = root.key("transformations"), root.get("transformations")
-    if key is None or steps is None:
-        return root
-    if isinstance(steps, ListNode):
-        kinds = [k.text for s in steps.items if isinstance(s, MapNode) for k, _ in s.entries if k.text != "phase"]
-        if steps.items:
-            report.add(
-                ("transformations",), "transformations are not built yet" + (f": {', '.join(kinds)}" if kinds else ""),
-                code="contract.not_supported", at=key.at,
-                hint="transform before the gate, and give it the result as the source",
-            )  # fmt: skip
-    else:
-        report.add(("transformations",), f"expected a list, found {describe(steps)}", at=key.at)
-    return root.with_entries(tuple(e for e in root.entries if e[0] is not key))
 
 
 def _one_field_list(root: MapNode, report: Report) -> MapNode:

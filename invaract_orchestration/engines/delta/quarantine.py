@@ -61,9 +61,10 @@ def _batches(request: KeepRequest) -> Iterator[pa.RecordBatch]:
         "version": request.version, "phase": request.phase, "kind": request.kind,
     }  # fmt: skip
     for batch in pq.ParquetFile(request.rows.location).iter_batches():
+        own = set(batch.schema.names)  # rows of a contract with steps say their phase themselves
         columns: list[Any] = [
             pa.array([fixed[f.name]] * batch.num_rows, f.type)
-            if f.name in fixed
+            if f.name in fixed and f.name not in own
             else batch.column(f.name).cast(f.type)
             for f in SCHEMA
         ]

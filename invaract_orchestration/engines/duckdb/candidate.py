@@ -25,6 +25,7 @@ from invaract_orchestration.candidate.candidate import (
     Tally,
     candidate_digest,
 )  # fmt: skip
+from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck, row_checks
 from invaract_orchestration.engines.duckdb import sql_text as q
@@ -34,6 +35,7 @@ from invaract_orchestration.engines.duckdb.row_conditions import null_condition,
 from invaract_orchestration.engines.duckdb.rows import FRAME, Rows, column_types, register_folders, rows_of
 from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, UnevenLineEnds, translated
 from invaract_orchestration.engines.duckdb.statistics import column_statistics, is_proven
+from invaract_orchestration.engines.duckdb.stepped import SteppedWriter
 from invaract_orchestration.errors import CandidateChanged, EngineFailure, InputUnreadable
 
 _PROVABLE = ("required", "min", "max")
@@ -77,6 +79,10 @@ class Writer:
             ) from None
 
     def _materialised(self) -> Materialised:
+        if self.request.plan is not None:
+            return self._stepped(self.request.plan)
+        if self.request.contract.is_stepped:
+            raise EngineFailure("the contract has steps, and no plan of them was made")
         register_folders(self.connection, self.request.contract, self.request.batch)
         rows = rows_of(self.request.contract, self.request.batch)
         if rows.rights and not rows.is_text and not self.request.batch.files:
@@ -96,6 +102,15 @@ class Writer:
         return Materialised(
             candidate=candidate, read=candidate.rows, tallies=tallies, failing=failing.kept, set_aside=0
         )
+
+    def _stepped(self, plan: StepPlan) -> Materialised:
+        """The candidate of a contract with steps."""
+        register_folders(self.connection, plan.source, self.request.batch)
+        writer = SteppedWriter(
+            connection=self.connection, request=self.request, plan=plan, rows=rows_of(plan.source, self.request.batch),
+            scratch=self.scratch, write=self._copy,
+        )  # fmt: skip
+        return writer.materialise()
 
     def _split(self, rows: Rows, checks: tuple[RowCheck, ...], whole: Candidate | None = None) -> Materialised:
         """Keep the failing rows aside and write the good ones as the candidate."""

@@ -13,18 +13,22 @@ import duckdb
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.plan.diagnostics import Translation
+from invaract_orchestration.candidate.step_plan import StepPlan, compile_steps
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
 from invaract_orchestration.checks.schema_match import ObservedSchema
-from invaract_orchestration.contract.field_types import Struct
+from invaract_orchestration.contract.field_types import FieldType, Struct
 from invaract_orchestration.contract.model import Contract, DatasetRule, Key
 from invaract_orchestration.engines.duckdb.candidate import Writer, redigest, rows_digest
+from invaract_orchestration.engines.duckdb.infer_json import json_types
+from invaract_orchestration.engines.duckdb.links import hold_links
 from invaract_orchestration.engines.duckdb.measure import Measure
 from invaract_orchestration.engines.duckdb.observe import observe
 from invaract_orchestration.engines.duckdb.query_inputs import table_schemas
 from invaract_orchestration.engines.duckdb.raw_records import rewritten
 from invaract_orchestration.engines.duckdb.session import UnevenLineEnds, connect, register_text_functions
+from invaract_orchestration.engines.duckdb.steps import DuckDBViews
 from invaract_orchestration.intake.batch import Batch
 
 
@@ -84,6 +88,15 @@ class DuckDBSession:
     def rows_digest(self, candidate: Candidate) -> str:
         """See `EngineSession.rows_digest`."""
         return rows_digest(self.connection, candidate)
+
+    def json_types(self, batch: Batch) -> dict[str, FieldType | None]:
+        """See `EngineSession.json_types`."""
+        return json_types(self.connection, batch)
+
+    def compile_steps(self, contract: Contract, source: Contract, batch: Batch, now: datetime) -> StepPlan:
+        """See `EngineSession.compile_steps`."""
+        links = hold_links(self.connection, batch, now)
+        return compile_steps(contract, source, links, DuckDBViews(connection=self.connection, now=now))
 
     def redigest(self, candidate: Candidate) -> str:
         """See `CandidateWriter.redigest`."""

@@ -22,6 +22,7 @@ from invaract_orchestration.engines.duckdb.session import translated
 from invaract_orchestration.intake.batch import Batch
 
 _TABLE = "invaract_failing"
+STAGED = _TABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,16 @@ class FailingWriter:
         self._collect(relation, "f, n, p", broken, undecided, nulls)
         malformed = self._add_malformed() if self.rows.is_text else 0
         return self._keep(malformed)
+
+    def stage(self) -> None:
+        """Hold every record in the session, in the table STAGED: where it stood, its original text, the forms that it broke, and
+        its values. Lines that are no record are there too, without values.
+        """
+        broken, _ = self._lists()
+        values = ", ".join(self.rows.values.values())
+        self._collect(self.rows.read("keep", True), f"f, n, p, {values}", broken, [], [], keeps_all=True)
+        if self.rows.is_text:
+            self._add_malformed()
 
     def from_candidate(self, whole: Candidate, columns: Callable[[str], str | None]) -> Failing:
         """Take the failing rows from a candidate whose source gives no second reading."""
@@ -98,18 +109,20 @@ class FailingWriter:
 
     def _collect(
         self, relation: str, place: str, broken: list[tuple[str, str, bool]], undecided: list[tuple[str, str]],
-        nulls: list[tuple[str, str]], payload: str = "p",
+        nulls: list[tuple[str, str]], payload: str = "p", *, keeps_all: bool = False,
     ) -> None:  # fmt: skip
         # A constant would let the optimizer leave out the reading, and with it the lines that are no record.
         failing = " OR ".join([*(f"({when})" for _, when, is_error in broken if is_error), f"{payload} IS NULL"])
+        if keeps_all:
+            failing = f"{payload} IS NULL OR true"
         self.connection.execute(f"DROP TABLE IF EXISTS {REJECTS}; DROP TABLE IF EXISTS {REJECT_SCANS}")
         self.connection.execute("SET preserve_insertion_order = true")
         try:
             with translated("reading the failing rows"):
                 self.connection.execute(
                     f"CREATE OR REPLACE TEMP TABLE {_TABLE} AS SELECT {place}, "
-                    f"{_list((c, w) for c, w, _ in broken)} AS broken, {_list(undecided)} AS undecided, "
-                    f"{_list(nulls)} AS nulls FROM {relation} WHERE {failing}"
+                    f"{list_of((c, w) for c, w, _ in broken)} AS broken, {list_of(undecided)} AS undecided, "
+                    f"{list_of(nulls)} AS nulls FROM {relation} WHERE {failing}"
                 )
         finally:
             self.connection.execute("SET preserve_insertion_order = false")
@@ -146,14 +159,14 @@ class FailingWriter:
             f"any_value(e.csv_line) AS line FROM {REJECTS} e JOIN {REJECT_SCANS} s USING (scan_id, file_id) GROUP BY ALL)"
         )
         self.connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {_TABLE} AS SELECT x.f, x.n + coalesce(r.j, 0) AS n, x.p, x.broken, "
-            f"x.undecided, x.nulls FROM {_TABLE} x ASOF LEFT JOIN "
+            f"CREATE OR REPLACE TEMP TABLE {_TABLE} AS SELECT x.* REPLACE (x.n + coalesce(r.j, 0) AS n) "
+            f"FROM {_TABLE} x ASOF LEFT JOIN "
             "(SELECT f, m - j AS g, max(j) AS j FROM invaract_malformed GROUP BY 1, 2) r ON x.f = r.f AND x.n > r.g"
         )
         text = _original("line", self.request.batch)
         (added,) = self.connection.execute(
-            f"INSERT INTO {_TABLE} SELECT f, m, json_object('line', {text}), [{q.text(MALFORMED)}], [], [] "
-            "FROM invaract_malformed"
+            f"INSERT INTO {_TABLE} BY NAME SELECT f, m AS n, json_object('line', {text}) AS p, [{q.text(MALFORMED)}] AS broken, "
+            "[] AS undecided, [] AS nulls FROM invaract_malformed"
         ).fetchall()
         return int(added[0])
 
@@ -205,7 +218,8 @@ def _reading_order(relation: str, paths: list[str]) -> list[str]:
     return sorted(paths, key=lambda path: relation.find(q.paths([path])[1:-1]))
 
 
-def _list(entries: object) -> str:
+def list_of(entries: object) -> str:
+    """A list of the names whose condition is true, of (name, condition) pairs."""
     parts = [f"CASE WHEN {when} THEN {q.text(check)} END" for check, when in entries]  # type: ignore[attr-defined]
     return f"list_filter([{', '.join(parts)}]::VARCHAR[], lambda x: x IS NOT NULL)" if parts else "[]::VARCHAR[]"
 

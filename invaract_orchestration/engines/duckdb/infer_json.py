@@ -62,6 +62,26 @@ def infer_json(connection: duckdb.DuckDBPyConnection, file: ListedFile) -> FileD
     )
 
 
+def json_types(connection: duckdb.DuckDBPyConnection, batch: Batch) -> dict[str, FieldType | None]:
+    """See `EngineSession.json_types`.
+
+    Raises:
+        InputUnreadable: the files are no JSON of the declared shape.
+    """
+    lines = f"(SELECT line FROM ({json_lines(batch, 'skip')}) WHERE {is_record('line')})"
+    try:
+        with translated("reading the records"):
+            structure = "CAST(json_group_structure(CAST(line AS JSON)) AS VARCHAR)"
+            (found,) = connection.execute(f"SELECT {structure} FROM {lines}").fetchall()
+    except DeclaredFormBreach:
+        raise InputUnreadable(
+            "a file is no JSON of the declared shape",
+            hint="source.options.shape: lines is one record a line, array is one array of records a file",
+        ) from None
+    shapes = json.loads(found[0]) if found[0] else {}
+    return {key: None if shape == "NULL" else _type(shape) for key, shape in shapes.items()} if isinstance(shapes, dict) else {}
+
+
 def _column(connection: duckdb.DuckDBPyConnection, lines: str, key: str, shape: Any) -> DraftColumn:
     type_ = _type(shape)
     if type_ is None:

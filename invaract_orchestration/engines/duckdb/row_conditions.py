@@ -103,7 +103,7 @@ def literal(written: str, type_: FieldType) -> str:
 def normalized(value: str, steps: tuple[str, ...]) -> str:
     """A key's text after its declared normalisations, in their order."""
     words = {
-        "trim": "trim({0}, " + q.text("".join(_blanks())) + ")", "lower": "lower({0})", "casefold": "casefold({0})",
+        "trim": "trim({0}, " + q.text(blanks()) + ")", "lower": "lower({0})", "casefold": "casefold({0})",
         "nfc": "nfc_normalize({0})", "nfkc": "nfkc({0})",
     }  # fmt: skip
     for step in steps:
@@ -111,5 +111,6 @@ def normalized(value: str, steps: tuple[str, ...]) -> str:
     return value
 
 
-def _blanks() -> list[str]:
-    return [chr(c) for c in range(0x3001) if unicodedata.category(chr(c)) == "Zs" or chr(c) in "\t\n\v\f\r"]
+def blanks() -> str:
+    """Every character that is white space, for `normalize: trim` and for the step `trim`."""
+    return "".join(chr(c) for c in range(0x3001) if unicodedata.category(chr(c)) == "Zs" or chr(c) in "\t\n\v\f\r")

@@ -36,23 +36,24 @@ def expression(sql: str, reference: Reference, now: datetime) -> str:
             "a condition calls what is not known to mean the same here as in Spark",
             hint="docs/rules.md lists the functions that conditions can use",
         ) from None
-    return _rendered(_guarded(tree).transform(lambda node: _column(node, reference)), now)
+    return rendered(guarded(tree).transform(lambda node: _column(node, reference)), now)
 
 
-def _guarded(tree: exp.Expr) -> exp.Expr:
-    """Every calculation, from the innermost, in a TRY of its own."""
+def guarded(tree: exp.Expr) -> exp.Expr:
+    """Every calculation, from the innermost, in a TRY of its own; DuckDB has none around aggregates, windows and subqueries."""
     root = exp.paren(tree)
     for node in reversed(list(root.find_all(*_CALCULATIONS))):
-        node.replace(exp.Anonymous(this="TRY", expressions=[node.copy()]))
-    guarded: exp.Expr = root.this
-    return guarded
+        if not node.find(exp.AggFunc, exp.Window, exp.Query):
+            node.replace(exp.Anonymous(this="TRY", expressions=[node.copy()]))
+    found: exp.Expr = root.this
+    return found
 
 
 def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> str:
     """The DuckDB text of a Spark SQL query. `views` gives the session's name for a table, by its name in lower case; a table
     that is not there keeps its name."""
     tree = standard_spelling(sqlglot.parse_one(sql, read="spark"))
-    return _rendered(tree.transform(lambda node: _viewed(node, views or {})), now)
+    return rendered(tree.transform(lambda node: _viewed(node, views or {})), now)
 
 
 def _viewed(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
@@ -62,7 +63,8 @@ def _viewed(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
     return node if view is None else exp.alias_(exp.to_table(view), node.alias_or_name, table=True)
 
 
-def _rendered(tree: exp.Expr, now: datetime) -> str:
+def rendered(tree: exp.Expr, now: datetime) -> str:
+    """The DuckDB text of a tree, with current_date() and its like bound."""
     bound = tree.transform(lambda node: _bound(node, now))
     return bound.sql(dialect="duckdb")
 

@@ -1,0 +1,141 @@
+"""The columns that have to arrive for a contract with steps: which they are, and of which types they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from invaract_orchestration.contract import field_types as ft
+from invaract_orchestration.contract.expression_names import ExpressionError, columns_read
+from invaract_orchestration.contract.expressions import parse_condition
+from invaract_orchestration.contract.fields import FieldSpec
+from invaract_orchestration.contract.model import Contract, Quality, Source
+from invaract_orchestration.contract.report import suggest
+from invaract_orchestration.contract.step_columns import step_columns
+from invaract_orchestration.contract.transformations import JsonExtract, Transformation
+from invaract_orchestration.errors import GateError
+
+Found = Mapping[str, ft.FieldType | None]
+"""The columns that arrived, each with its type; none where the format has no types, or only nulls are there."""
+_OWN = "invaract_"
+_READING = (
+    "name", "type", "format", "decimal_separator", "group_separator", "timezone", "source_timezone", "may_be_absent",
+    "required", "complete", "fields",
+)  # fmt: skip
+"""What of a field says how its values are read."""
+
+
+def source_contract(contract: Contract, found: Found) -> Contract:
+    """What is promised of the columns as they arrive: their names and types, without any rule.
+
+    Raises:
+        GateError: a step reads a column that does not arrive, or a column has a name that only the gate uses.
+    """
+    fields = _fields(contract, found)
+    for spec in fields:
+        if spec.name.lower().startswith(_OWN):
+            hint = f"{_OWN} begins the gate's own names"
+            raise GateError(f"a column is called {spec.name!r}", code="transformation.name", hint=hint)
+    policy = contract.schema_policy
+    if policy.type_changes == "cast":
+        policy = policy.model_copy(update={"type_changes": "reject"})
+    changed = {
+        "fields": fields, "keys": (), "quality": Quality(), "transformations": (), "links": (), "schema_policy": policy,
+        "rules": (),
+    }  # fmt: skip
+    return contract.model_copy(update=changed).placed(contract.base, contract.environment, contract.declared)
+
+
+def _fields(contract: Contract, found: Found) -> tuple[FieldSpec, ...]:
+    source = contract.source or Source()
+    if source.fields:
+        return source.fields
+    there = {name.lower(): name for name in found}
+    wanted = _wanted(contract)
+    promised = [f for f in contract.fields if f.name.lower() in wanted]
+    fields = [_as_it_arrives(contract, f, found.get(f.name)) for f in promised]
+    named = {f.name.lower() for f in contract.fields}
+    others = [low for low in wanted if low not in named]
+    for low in others:
+        if low not in there:
+            raise GateError(
+                f"a step or a rule reads the column {wanted[low]!r}, which does not arrive", code="transformation.unknown_name",
+                hint=suggest(wanted[low], found, "columns that arrive") if found else "declare the columns in source.fields",
+            )
+    if others and source.format == "csv" and source.header == "exact":
+        raise GateError(
+            f"the steps read {wanted[others[0]]!r}, which no field declares, so the order of the header is not known",
+            code="transformation.source_fields", hint="declare the columns of the files, in their order, in source.fields",
+        )
+    fields += [_undeclared(there[low], found) for low in others]
+    if contract.schema_policy.extra_fields == "accept":
+        taken = {f.name.lower() for f in (*fields, *contract.fields)}
+        fields += [_undeclared(name, found) for low, name in there.items() if low not in taken and not low.startswith(_OWN)]
+    return tuple(fields)
+
+
+def _wanted(contract: Contract) -> dict[str, str]:
+    """The columns that steps and rules need of the source, by their name in lower case."""
+    static = step_columns(contract)
+    wanted = {name.lower(): name for name in static.sources}
+    made = {n.lower() for n in (*static.after_pre, *static.after)}
+    fields = [f.name for f in contract.fields]
+    for rule in contract.quality.row_rules:
+        try:
+            read = columns_read(parse_condition(rule.sql), (*fields, *static.sources, *static.after_pre, *static.after))
+        except ExpressionError:
+            continue
+        for name in read:
+            if name.lower() not in made and name.lower() not in {f.lower() for f in fields}:
+                wanted.setdefault(name.lower(), name)
+    return wanted
+
+
+def _undeclared(name: str, found: Found) -> FieldSpec:
+    return FieldSpec(name=name, type=found.get(name) or ft.STRING, may_be_absent=True)
+
+
+def _as_it_arrives(contract: Contract, spec: FieldSpec, type_: ft.FieldType | None) -> FieldSpec:
+    plain = FieldSpec.model_validate({k: getattr(spec, k) for k in _READING})
+    if contract.schema_policy.type_changes != "cast":
+        return plain
+    source = contract.source or Source()
+    if source.format == "csv":
+        is_nested = isinstance(spec.type, ft.Array | ft.Map | ft.Struct)
+        is_time = spec.type == ft.TIMESTAMP and not (spec.timezone or spec.source_timezone)
+        changed = {"type": ft.STRING} if is_nested else {"timezone": "any"} if is_time else {}
+        return plain.model_copy(update=changed)
+    if type_ is None or (source.format == "json" and _is_read_as(spec.type, type_)):
+        return plain
+    return plain.model_copy(update={"type": type_, "fields": (), "format": None, "timezone": None, "source_timezone": None})
+
+
+def _is_read_as(declared: ft.FieldType, found: ft.FieldType) -> bool:
+    """Whether JSON values of the type that was found can be read strictly as the declared one."""
+    if isinstance(declared, ft.Decimal) or declared in ft.FLOATS:
+        return found in (*ft.INTEGERS, *ft.FLOATS)
+    if declared in ft.INTEGERS:
+        return found in ft.INTEGERS
+    if isinstance(declared, ft.Struct | ft.Map):
+        return isinstance(found, ft.Struct)
+    if isinstance(declared, ft.Array):
+        return isinstance(found, ft.Array)
+    return declared == found and declared in (ft.STRING, ft.BOOLEAN)
+
+
+def flattened(contract: Contract, found: Found) -> Contract:
+    """The contract with a first step for each column `parent_child` that is read and that only stands inside of `parent`."""
+    flatten = contract.source.flatten if contract.source else False
+    if not flatten:
+        return contract
+    named = flatten if isinstance(flatten, tuple) else tuple(found)
+    chosen = [n for n in found if n in named]
+    parents = sorted(chosen, key=len, reverse=True)
+    there = {n.lower() for n in found}
+    steps = []
+    for low, name in _wanted(contract).items():
+        parent = next((p for p in parents if low.startswith(p.lower() + "_") and len(low) > len(p) + 1), None)
+        if low not in there and parent is not None:
+            path = f'$."{name[len(parent) + 1 :]}"'
+            steps.append(Transformation(phase="pre", json_extract=JsonExtract(field=name, source=parent, path=path)))
+    changed = contract.model_copy(update={"transformations": (*steps, *contract.transformations)})
+    return changed.placed(contract.base, contract.environment, contract.declared)
