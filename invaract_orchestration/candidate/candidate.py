@@ -156,3 +156,5 @@ class Materialised:
     failing: FailingRows | None
     set_aside: int
     """Rows that are not in the candidate because they failed."""
+    stages: Stages | None = None
+    """Where the rows went, for a contract with steps."""
