@@ -10,7 +10,7 @@ import pytest
 from tests.plan.cases import Case, CaseFile, load_cases
 from tests.plan.outcome_table import write_table
 
-OWN_CASES = (Path(__file__).parent / "plan_cases.yaml", Path(__file__).parent / "more_cases.yaml")
+OWN_CASES = tuple(Path(__file__).parent / name for name in ("plan_cases.yaml", "more_cases.yaml", "odd_cases.yaml"))
 
 
 def case_file(config: pytest.Config) -> CaseFile:

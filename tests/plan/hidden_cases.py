@@ -90,6 +90,7 @@ HIDDEN: list[tuple[dict[str, Any], Plan, str]] = [
         filtered(united(filtered(SEEN, B), filtered(SEEN, B))),
         "kept",
     ),
+    (with_scope(FILTER, "every_branch"), united(joined(SEEN, HIDDEN_OTHER), joined(filtered(SEEN), OTHER)), "unverifiable"),
     (JOIN, joined(HIDDEN_LEAF, OTHER, B, D), "unverifiable"),
     (JOIN, joined(SEEN, HIDDEN_OTHER), "kept"),
     (with_scope(JOIN, "every_branch"), united(joined(SEEN, OTHER), joined(SEEN, OTHER, B, D)), "broken"),
@@ -102,6 +103,7 @@ HIDDEN: list[tuple[dict[str, Any], Plan, str]] = [
         "unverifiable",
     ),
     (CROSS, Join(left=HIDDEN_LEAF, right=OTHER, kind="cross"), "broken"),
+    (CROSS, Join(left=SEEN, right=HIDDEN_OTHER, kind="inner", lateral=True), "broken"),
     (CROSS, filtered(Join(left=Sample(child=SEEN), right=OTHER, kind="inner")), "broken"),
     (
         CROSS,

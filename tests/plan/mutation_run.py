@@ -2,8 +2,10 @@
 
     python -m tests.plan.mutation_run [MODULE ...]
 
-Each mutant changes one place (a comparison, a connector, a constant, a condition); every rule case in SQL, and the row-level
-statements, are judged again in a process of its own. A survivor is printed with its place; exit code 1 when there is one.
+Each mutant changes one place (a comparison, a connector, a constant, a condition); every rule case in SQL, the row-level
+statements and the built plans are judged again in a process of its own. `survivors.yaml` names the mutants that cannot change a
+verdict, with the reason; any other survivor is printed with its place, and the exit code is 1. A name that fits no survivor
+is told too, so that the list does not outlive its code.
 """
 
 from __future__ import annotations
@@ -25,8 +27,6 @@ from typing import Any
 
 import yaml
 
-from invaract_orchestration.contract.field_types import Struct, parse_type
-
 _PATIENCE = 60
 ROOT = Path(__file__).parents[2] / "invaract_orchestration"
 TARGETS = (
@@ -43,9 +43,27 @@ _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 @dataclass(frozen=True)
 class Mutant:
     module: str
+    function: str
     line: int
+    text: str
     what: str
     code: CodeType
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line} in {self.function}: {self.what} in `{self.text}`"
+
+
+@dataclass(frozen=True)
+class Named:
+    """Survivors that cannot change a verdict: all of a function, or those of one piece of code in it."""
+
+    place: str
+    code: str
+    why: str
+
+    def means(self, mutant: Mutant) -> bool:
+        is_here = self.place == f"{mutant.module.rpartition('.')[2]}.{mutant.function}"
+        return is_here and self.code in ("all", mutant.text)
 
 
 def mutants_of(module: str) -> Iterator[Mutant]:
@@ -55,9 +73,26 @@ def mutants_of(module: str) -> Iterator[Mutant]:
     for at in range(count):
         tree = ast.parse(source)
         node, what = list(_places(tree))[at]
-        line = getattr(node, "lineno", 0)
+        shown = node.test if isinstance(node, ast.If | ast.IfExp | ast.While) else node
+        line = getattr(shown, "lineno", None) or node.target.lineno
+        function = _function_of(tree, node)
+        text = " ".join(ast.unparse(shown).split())
         _change(node)
-        yield Mutant(module, line, what, compile(ast.fix_missing_locations(tree), str(path), "exec"))
+        code = compile(ast.fix_missing_locations(tree), str(path), "exec")
+        yield Mutant(module, function, line, text, what, code)
+
+
+def _function_of(tree: ast.AST, wanted: ast.AST) -> str:
+    """The outermost function or method that holds a place."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(one is wanted for one in ast.walk(node)):
+            return node.name
+    return "module"
+
+
+def named_survivors() -> list[Named]:
+    listed = yaml.safe_load((Path(__file__).parent / "survivors.yaml").read_text(encoding="utf-8"))
+    return [Named(one["in"], one["code"], one["why"]) for one in listed]
 
 
 def _places(tree: ast.AST) -> Iterator[tuple[Any, str]]:
@@ -113,21 +148,17 @@ Judged = list[tuple[dict[str, Any], Any]]
 def judged_cases() -> Judged:
     """Everything that is judged again for each mutant, translated once: the translators are not mutated."""
     from invaract_orchestration.candidate.plan.sql import translate_sql
+    from tests.plan.cases import load_cases
+    from tests.plan.conftest import OWN_CASES
     from tests.plan.hidden_cases import HIDDEN
     from tests.plan.row_level_cases import OF_DIALECTS, ROW_LEVEL, SCHEMAS
 
-    here = Path(__file__).parent
-    content: dict[str, Any] = yaml.safe_load((here / "plan_cases.yaml").read_text())
-    more: dict[str, Any] = yaml.safe_load((here / "more_cases.yaml").read_text())
-    schemas = {
-        table: Struct(tuple((name, parse_type(text)) for name, text in columns.items()))
-        for table, columns in content["tables"].items()
-    }
+    file = load_cases(*OWN_CASES)
     cases: Judged = []
-    for entry in (*content["cases"], *more["cases"]):
-        if "sql" in entry:
-            plan = translate_sql(entry["sql"], schemas, functions=frozenset(content["functions"])).plan
-            cases.append((entry["rule"], plan))
+    for case in file.of("rule"):
+        if case.sql is not None:
+            plan = translate_sql(case.sql, file.schemas, functions=frozenset(file.functions)).plan
+            cases.append((case.entry["rule"], plan))
     cases.extend((rule, translate_sql(sql, SCHEMAS).plan) for rule, sql, _ in ROW_LEVEL)
     cases.extend((rule, translate_sql(sql, SCHEMAS, dialect=dialect).plan) for dialect, rule, sql, _ in OF_DIALECTS)
     cases.extend((rule, plan) for rule, plan, _ in HIDDEN)
@@ -145,6 +176,13 @@ def _outcomes(cases: Judged) -> str:
     return " ".join(f"{one.outcome}{'+note' * bool(one.notes)}" for one in findings)
 
 
+def _forget_rules() -> None:
+    """Have the rule modules imported once more, through the finder; what they judge stays as it is."""
+    for name in [one for one in sys.modules if one.startswith("invaract_orchestration.")]:
+        if ".checks." in name or name.endswith(".plan.predicates"):
+            del sys.modules[name]
+
+
 def outcomes_under(mutant: Mutant | None, cases: Judged) -> str:
     """The outcomes of all cases, judged in a forked process; nothing where the mutant raises or hangs."""
     with tempfile.TemporaryFile("w+") as told:
@@ -154,6 +192,7 @@ def outcomes_under(mutant: Mutant | None, cases: Judged) -> str:
                 signal.alarm(_PATIENCE)
                 if mutant is not None:
                     sys.meta_path.insert(0, _Finder(mutant))
+                    _forget_rules()
                 told.write(_outcomes(cases))
                 told.flush()
             finally:
@@ -164,18 +203,30 @@ def outcomes_under(mutant: Mutant | None, cases: Judged) -> str:
 
 
 def main() -> int:
-    """Print the survivors; 1 when there are some."""
+    """Print the survivors that nobody named; 1 when there are some."""
     cases = judged_cases()
     expected = outcomes_under(None, cases)
-    survivors, count = 0, 0
-    for module in sys.argv[1:] or TARGETS:
+    modules = sys.argv[1:] or TARGETS
+    named, used = named_survivors(), set[Named]()
+    count, survivors, others = 0, 0, 0
+    for module in modules:
         for mutant in mutants_of(module):
             count += 1
-            if outcomes_under(mutant, cases) == expected:
-                survivors += 1
-                print(f"survived: {mutant.module}:{mutant.line}: {mutant.what}", flush=True)
-    print(f"{count} mutants, {survivors} survivors")
-    return int(survivors > 0)
+            if outcomes_under(mutant, cases) != expected:
+                continue
+            survivors += 1
+            names = [one for one in named if one.means(mutant)]
+            used.update(names)
+            if not names:
+                others += 1
+                print(f"survived: {mutant}", flush=True)
+    short = {module.rpartition(".")[2] for module in modules}
+    stale = [one for one in named if one not in used and one.place.partition(".")[0] in short]
+    for one in stale:
+        print(f"named, but no survivor: {one.place}: `{one.code}`")
+    said = f"{others} survivors that nobody named" if others else "no survivor that changes a verdict"
+    print(f"{count} mutants, {survivors - others} named as unable to change a verdict, {said}")
+    return int(others > 0 or bool(stale))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ to the comparisons (De Morgan), where three-valued logic allows it, and constant
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable
 from decimal import Decimal as Number
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from invaract_orchestration.candidate.plan.expressions import (
     Value,
 )
 from invaract_orchestration.candidate.plan.traverse import fold_expression, signature
-from invaract_orchestration.contract.field_types import DATE, TIMESTAMP, Decimal, Primitive
+from invaract_orchestration.contract.field_types import BIGINT, DATE, DOUBLE, TIMESTAMP, Decimal, FieldType
 
 TRUE = Literal(True)
 FALSE = Literal(False)
@@ -36,6 +37,8 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "<=>": operator.eq, "!=": operator.ne,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+_EXACT = 2**53  # beyond it a double does not hold every whole number
+_MOMENTS = {DATE: re.compile(r"\d{4}-\d\d-\d\d"), TIMESTAMP: re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")}
 _CALCULATE: dict[str, Callable[[Number, Number], Number]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
 }  # fmt: skip
@@ -64,11 +67,6 @@ def conjuncts(condition: Expression) -> tuple[Expression, ...]:
     return () if held is TRUE else (held,)
 
 
-def is_always_true(condition: Expression) -> bool:
-    """Whether the condition folds to true without looking at a row."""
-    return not conjuncts(condition)
-
-
 def guaranteed_equalities(parts: tuple[Expression, ...]) -> list[Equality]:
     """The equalities among the conjuncts; an OR guarantees none, unless it spells out a null-safe equality."""
     found = []
@@ -84,10 +82,8 @@ def guaranteed_equalities(parts: tuple[Expression, ...]) -> list[Equality]:
 
 
 def excludes_nothing(part: Expression) -> bool:
-    """Whether a conjunct is true of every value: `x = x`, `x >= x`, `x IS NULL OR x IS NOT NULL`, `... OR true`."""
+    """Whether a conjunct is true of every value: `x = x`, `x >= x`, `x IS NULL OR x IS NOT NULL`."""
     match part:
-        case Literal(True):
-            return True
         case Comparison("=" | "<=>" | "<=" | ">=", left, right):
             return signature(left) == signature(right)
         case Function("like" | "ilike", (_, Literal("%"))):
@@ -108,16 +104,16 @@ def _null_safe(equal: Expression, both_null: Expression) -> Equality | None:
 
 def _forms(node: Expression, parts: tuple[_Forms, ...]) -> _Forms:
     constant = _constant(node, parts)
-    if constant:
-        value = constant[0]
-        return _Forms(TRUE if value is True else FALSE, TRUE if value is False else FALSE, constant)
     match node:
         case BooleanExpr("NOT"):
-            return _Forms(parts[0].fails, parts[0].holds, ())
+            return _Forms(parts[0].fails, parts[0].holds, constant)
         case BooleanExpr("AND"):
-            return _Forms(_joined("AND", [p.holds for p in parts]), _joined("OR", [p.fails for p in parts]), ())
+            return _Forms(_all([p.holds for p in parts]), _any([p.fails for p in parts]), constant)
         case BooleanExpr("OR"):
-            return _Forms(_joined("OR", [p.holds for p in parts]), _joined("AND", [p.fails for p in parts]), ())
+            return _Forms(_any([p.holds for p in parts]), _all([p.fails for p in parts]), constant)
+        case _ if constant:
+            value = constant[0]
+            return _Forms(TRUE if value is True else FALSE, TRUE if value is False else FALSE, constant)
         case Comparison():
             return _comparison(node, parts)
         case Function("isnull" | "isnotnull", args):
@@ -144,18 +140,24 @@ def _is_predicate(node: Expression) -> bool:
     return isinstance(node, BooleanExpr | Comparison) or (isinstance(node, Function) and node.name in _NULL_TESTS)
 
 
-def _joined(word: str, operands: list[Expression]) -> Expression:
-    absorbing, neutral = (FALSE, TRUE) if word == "AND" else (TRUE, FALSE)
-    flat: list[Expression] = []
-    for one in operands:
-        if one is absorbing:
-            return absorbing
-        if one is neutral:
-            continue
-        flat.extend(one.operands if isinstance(one, BooleanExpr) and one.operator == word else (one,))
-    if len(flat) < 2:
-        return flat[0] if flat else neutral
-    return BooleanExpr("AND" if word == "AND" else "OR", tuple(flat))
+def _all(operands: list[Expression]) -> Expression:
+    """The conjunction, flat, without what is true anyway."""
+    flat = [part for one in operands for part in _operands(one, "AND") if part is not TRUE]
+    if FALSE in flat:
+        return FALSE
+    return BooleanExpr("AND", tuple(flat)) if len(flat) > 1 else flat[0] if flat else TRUE
+
+
+def _any(operands: list[Expression]) -> Expression:
+    """The disjunction, flat, without the arms that never hold."""
+    flat = [part for one in operands for part in _operands(one, "OR") if part is not FALSE]
+    if TRUE in flat:
+        return TRUE
+    return BooleanExpr("OR", tuple(flat)) if len(flat) > 1 else flat[0] if flat else FALSE
+
+
+def _operands(node: Expression, word: str) -> tuple[Expression, ...]:
+    return node.operands if isinstance(node, BooleanExpr) and node.operator == word else (node,)
 
 
 def _constant(node: Expression, parts: tuple[_Forms, ...]) -> tuple[Value, ...]:
@@ -205,7 +207,7 @@ def _calculated(word: str, values: list[Value]) -> tuple[Value, ...]:
     numbers = [Number(str(value)) for value in values]
     if len(numbers) == 1:
         return (-numbers[0] if word == "-" else numbers[0],) if word in "+-" else ()
-    if word not in _CALCULATE or (word == "/" and numbers[1] == 0):
+    if word not in _CALCULATE:
         return ()
     try:
         return (_CALCULATE[word](numbers[0], numbers[1]),)
@@ -214,18 +216,17 @@ def _calculated(word: str, values: list[Value]) -> tuple[Value, ...]:
 
 
 def _converted(node: Cast, value: Value) -> tuple[Value, ...]:
+    """A date or time of day that is written in full, or a number that its new type holds."""
     if value is None:
         return (None,)
     if isinstance(value, str):
-        return (f"{node.to} {value}",) if node.to in (DATE, TIMESTAMP) else ()
-    if isinstance(value, bool) or not isinstance(node.to, Primitive | Decimal):
-        return ()
-    is_whole = isinstance(value, int) or (isinstance(value, Number) and value == value.to_integral_value())
-    return (value,) if (is_whole and str(node.to) in ("bigint", "double", "decimal(38,0)")) or _fits(node, value) else ()
+        is_moment = node.to in _MOMENTS and _MOMENTS[node.to].fullmatch(value) is not None
+        return (f"{node.to} {value}",) if is_moment else ()
+    return (value,) if not isinstance(value, bool) and _holds(node.to, Number(str(value))) else ()
 
 
-def _fits(node: Cast, value: Value) -> bool:
-    if not isinstance(node.to, Decimal) or not isinstance(value, int | Number):
-        return False
-    number = Number(value)
-    return number == round(number, node.to.scale) and abs(number) < Number(10) ** (node.to.precision - node.to.scale)
+def _holds(type_: FieldType | None, number: Number) -> bool:
+    if isinstance(type_, Decimal):
+        largest = Number(10) ** (type_.precision - type_.scale)
+        return number == round(number, type_.scale) and abs(number) < largest
+    return type_ in (BIGINT, DOUBLE) and number == number.to_integral_value() and abs(number) <= _EXACT

@@ -25,7 +25,7 @@ def judge_filter_columns(rule: RequiredFilterColumns, plan: Plan, names: Names) 
     nodes = [node for node in post_order(plan, subqueries=False) if isinstance(node, Filter)]
     if standing.is_kept:
         read = [node for node in nodes if facts(node)]
-        return kept(f"filters read {quoted(wanted)}", at=read[-1] if read else None, notes=_notes(rule, read, names))
+        return kept(f"filters read {quoted(wanted)}", at=read[-1], notes=_notes(rule, read, names))
     if standing.hidden_by is not None:
         return unverifiable(
             f"no filter in sight reads all of {quoted(wanted)}, and a step hides what came before it",

@@ -21,9 +21,8 @@ def judge_group_by(rule: RequiredGroupBy, plan: Plan, names: Names) -> PlanFindi
     standing = stands(Required(columns=wanted, facts=facts), plan, rule.scope)
     nodes = [node for node in post_order(plan, subqueries=False) if isinstance(node, Aggregate)]
     if standing.is_kept:
-        chosen = next((node for node in nodes if (facts(node) or frozenset()) >= wanted), None)
-        notes = () if chosen is None else _notes(rule, chosen, names)
-        return kept(f"an aggregation groups by {quoted(wanted)}", at=chosen, notes=notes)
+        chosen = next(node for node in nodes if (facts(node) or frozenset()) >= wanted)
+        return kept(f"an aggregation groups by {quoted(wanted)}", at=chosen, notes=_notes(rule, chosen, names))
     if standing.hidden_by is not None:
         return unverifiable(
             f"no aggregation in sight groups by {quoted(wanted)}, and a step hides what came before it",

@@ -28,8 +28,8 @@ def judge_join_columns(rule: RequiredJoinColumns, plan: Plan, names: Names) -> P
     standing = stands(Required(columns=wanted, facts=facts), plan, rule.scope)
     nodes = [ways[0].node for ways in joins.values()]
     if standing.is_kept:
-        chosen = next((node for node in nodes if found[id(node)] >= wanted), None)
-        notes = () if chosen is None else _notes(rule, joins[id(chosen)][0], names)
+        chosen = next(node for node in nodes if found[id(node)] >= wanted)
+        notes = _notes(rule, joins[id(chosen)][0], names)
         return kept(f"a join equates {quoted(wanted)} between its inputs", at=chosen, notes=notes)
     if standing.hidden_by is not None:
         return unverifiable(

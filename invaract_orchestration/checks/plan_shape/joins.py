@@ -225,10 +225,8 @@ class _Conditions:
             case Generate():
                 return [(node.child, above)]
             case Join():
-                kept = [at for at in _kept_sides(node) if at == 0 or not node.lateral]
-                return [
-                    (child, _within(child, above) if at in kept else ()) for at, child in enumerate(node.children)
-                ]
+                kept = _kept_sides(node)
+                return [(child, _within(child, above) if at in kept else ()) for at, child in enumerate(node.children)]
         return [(child, ()) for child in node.children]
 
     def _once(self, key: tuple[int, ...], make: Callable[[], Parts]) -> Parts:

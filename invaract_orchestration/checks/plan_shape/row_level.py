@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from invaract_orchestration.candidate.plan.expressions import Expression
+from invaract_orchestration.candidate.plan.expressions import Expression, Function, UnknownExpression
 from invaract_orchestration.candidate.plan.nodes import Plan, Read, UnknownPlan
-from invaract_orchestration.candidate.plan.predicates import conjuncts, excludes_nothing, guaranteed_equalities
+from invaract_orchestration.candidate.plan.predicates import FALSE, conjuncts, excludes_nothing, guaranteed_equalities
 from invaract_orchestration.candidate.plan.row_changes import Delete, Merge, Path, Script, Update, Write
 from invaract_orchestration.candidate.plan.rule_names import names_dataset, same_name, split_name
-from invaract_orchestration.candidate.plan.traverse import post_order
+from invaract_orchestration.candidate.plan.traverse import post_order, references, walk
 from invaract_orchestration.checks.plan_shape.columns import Names, equated
 from invaract_orchestration.checks.plan_shape.finding import PlanFinding, broken, kept, quoted, unverifiable
 from invaract_orchestration.contract.plan_rules import AllowedUpdateColumns, ForbidUnconditionalDelete, MergeCondition
 
+_BY_CHANCE = frozenset({"rand", "randn", "random", "uuid"})
 _WHAT_RUNS = "hand the gate the statement that publishes, as SQL that it can read"
 
 
@@ -93,7 +94,16 @@ def _matched(rule: MergeCondition, node: Merge, names: Names) -> set[str]:
 
 
 def _takes_all(condition: Expression | None) -> bool:
-    return condition is None or all(excludes_nothing(part) for part in conjuncts(condition))
+    return condition is None or not any(_restricts(part) for part in conjuncts(condition))
+
+
+def _restricts(part: Expression) -> bool:
+    """Whether a conjunct tells one row from another, by its columns or by chance; one that is never true takes no row."""
+    if part is FALSE:
+        return True
+    reads = any(True for _ in references(part)) or any(isinstance(one, UnknownExpression) for one in walk(part))
+    is_chance = any(isinstance(one, Function) and one.name in _BY_CHANCE for one in walk(part))
+    return (reads or is_chance) and not excludes_nothing(part)
 
 
 def _deletes_unmatched(node: Merge) -> list[bool]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal as Number
 
 from sqlglot import exp
 
@@ -146,10 +145,7 @@ class Reader:
 
     def _cast(self, node: exp.Cast) -> Expression:
         child = self.read(node.this)
-        target = field_type(node.to)
-        if isinstance(child, Literal) and isinstance(child.value, int | Number) and isinstance(node, exp.TryCast):
-            return Literal(child.value, target or child.type)  # a number with a type suffix
-        return Cast(child, target, expression_type(child))
+        return Cast(child, field_type(node.to), expression_type(child))
 
     def _is(self, node: exp.Is) -> Expression:
         tested, against = self.read(node.this), node.expression
