@@ -36,19 +36,22 @@ def slice_in_audit(
     from invaract_orchestration.errors import UsageError
     from invaract_orchestration.intake.identity import slice_digest
     from invaract_orchestration.intake.parameters import fill
-    from invaract_orchestration.intake.places import table_place
+    from invaract_orchestration.intake.places import place_identity, table_place
+    from invaract_orchestration.wiring import table_locator
 
-    root = hook.settings().lake_root
+    settings = hook.settings()
+    root = settings.lake_root
     with translated_errors():
         loaded = load_contract(contract, env=environment)
         name = target or (loaded.publish.target if loaded.publish else None)
         if name is None:
             raise UsageError(f"contract {loaded.contract}: no target is named", hint="add publish.target, or name it here")
         filled = fill(name, parameters)
+        place = table_place(filled, base=loaded.base, lake_root=root, locate=table_locator(settings))
+        identity = place_identity(place, base=loaded.base, lake_root=root)
         return PublishedSlice(
-            contract=loaded.contract, target=table_place(filled, base=loaded.base, lake_root=root),
-            slice_digest=slice_digest(loaded.contract, filled, parameters),
-        )  # fmt: skip
+            contract=loaded.contract, target=place, slice_digest=slice_digest(loaded.contract, identity, parameters)
+        )
 
 
 def last_publication(hook: InvaractHook, wanted: PublishedSlice, since: str | None) -> dict[str, Any] | None:

@@ -54,15 +54,16 @@ def quarantine_asset(
 def _counts(
     resource: ContractGateResource, contract: Contract, partition: str | None, given: Parameters | None
 ) -> dict[str, Any]:
-    from invaract_orchestration.wiring import quarantined_rows  # nothing heavy is loaded with the definitions
+    from invaract_orchestration.wiring import quarantined_rows, table_locator  # nothing heavy is loaded with the definitions
 
-    placed, root = resource.placed(contract), resource.settings().lake_root
+    placed, settings = resource.placed(contract), resource.settings()
+    root, locate = settings.lake_root, table_locator(settings)
     if placed.publish is None:
         raise UsageError(f"contract {contract.contract}: no target is named", hint="add publish.target")
     wanted = placeholders(placed.publish.target)
     values = parameters_of(placed, partition, given) if wanted else {}
-    target = table_place(fill(placed.publish.target, values), base=placed.base, lake_root=root)
-    place = quarantine_place(placed, target, lake_root=root)
+    target = table_place(fill(placed.publish.target, values), base=placed.base, lake_root=root, locate=locate)
+    place = quarantine_place(placed, target, lake_root=root, locate=locate)
     rows = quarantined_rows(place, _COLUMNS)
     rules = Counter(rule for row in rows for rule in row["rule_ids"])
     submissions = Counter((str(row["submission_id"]), str(row["kind"])) for row in rows)

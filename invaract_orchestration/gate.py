@@ -49,7 +49,13 @@ from invaract_orchestration.errors import (
 from invaract_orchestration.intake.aftercare import consume_files
 from invaract_orchestration.intake.batch import Batch
 from invaract_orchestration.intake.parameters import UnsafeName, fill
-from invaract_orchestration.intake.places import candidates_place, quarantine_place, table_place
+from invaract_orchestration.intake.places import (
+    candidates_place,
+    find_named_places,
+    place_identity,
+    quarantine_place,
+    table_place,
+)  # fmt: skip
 from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, unreadable_id
 from invaract_orchestration.publish.intent import CommitRecord, Published, intend, refuse_other_content
 from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_problems
@@ -198,7 +204,10 @@ class _Flow:
             )
         location = self.call.source or (contract.source.location if contract.source else None)
         own = slice_of(contract, publish.target if publish else "", self.call.parameters, location)
-        self.course.target = self._table_place(own.target, contract.base) if publish else ""
+        if publish:
+            self.course.target = self._table_place(own.target, contract.base)
+            own = replace(own, target=place_identity(self.course.target, base=contract.base, lake_root=self.gate.lake_root))
+        find_named_places(contract, lambda n: self._table_place(n, contract.base))
         self.contract = contract.filled(lambda text: fill(text, own.parameters))
         if contract.status == "retired" or (contract.status == "draft" and self.is_run):
             raise GateError(
@@ -208,7 +217,7 @@ class _Flow:
         return own
 
     def _table_place(self, name: str, base: Path | None) -> str:
-        return table_place(name, base=base, lake_root=self.gate.lake_root)
+        return table_place(name, base=base, lake_root=self.gate.lake_root, locate=self.gate.engine.locate)
 
     # 2. what arrived
 
@@ -298,7 +307,8 @@ class _Flow:
 
     def _candidate_place(self) -> Path:
         course = self.course
-        root = candidates_place(self.contract, course.target, lake_root=self.gate.lake_root)
+        locate = self.gate.engine.locate
+        root = candidates_place(self.contract, course.target, lake_root=self.gate.lake_root, locate=locate)
         return Path(root) / self.contract.contract / (course.submission_id or "") / course.attempt_id
 
     # 4. does it keep the promise
@@ -412,7 +422,8 @@ class _Flow:
         """Failing rows go to the quarantine, once per submission and contract; a check keeps nothing."""
         if materialised.failing is None or not self.is_run:
             return
-        place = quarantine_place(self.contract, self.course.target, lake_root=self.gate.lake_root)
+        locate = self.gate.engine.locate
+        place = quarantine_place(self.contract, self.course.target, lake_root=self.gate.lake_root, locate=locate)
         self.gate.publisher.keep(self.course.keeping(materialised.failing, kind, place))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from invaract_orchestration.errors import UsageError
 from invaract_orchestration.gate import Gate
+from invaract_orchestration.intake.places import no_catalog
 from invaract_orchestration.settings import Settings, read_settings
 
 
@@ -25,12 +26,10 @@ def open_gate(
     """
     chosen = settings or read_settings()
     with open_audit(chosen) as audit:
-        from invaract_orchestration.engines.delta.publisher import DeltaPublisher
-
+        works = _engine(engine or chosen.engine, chosen)
         yield Gate(
-            engine=_engine(engine or chosen.engine, chosen), publisher=DeltaPublisher(), audit=audit, waivers=audit,
-            lake_root=chosen.lake_root, tell=tell,
-        )  # fmt: skip
+            engine=works, publisher=_publisher(works), audit=audit, waivers=audit, lake_root=chosen.lake_root, tell=tell
+        )
 
 
 @contextmanager
@@ -53,6 +52,26 @@ def _engine(name: str, settings: Settings) -> Any:
 
         return SparkEngine(remote=settings.spark_remote, master=settings.spark_master, jars=settings.spark_jars)
     raise UsageError(f"engine {name!r} is not known", hint="the engines are duckdb and spark")
+
+
+def _publisher(engine: Any) -> Any:
+    """Spark publishes what deltalake cannot; everything else is deltalake's on every engine."""
+    if engine.identity.startswith("spark "):
+        from invaract_orchestration.engines.spark.publisher import SparkPublisher
+
+        return SparkPublisher(engine)
+    from invaract_orchestration.engines.delta.publisher import DeltaPublisher
+
+    return DeltaPublisher()
+
+
+def table_locator(settings: Settings | None = None) -> Callable[[str], str | None]:
+    """Where the catalog of the settings' engine has tables by name; it has none on the embedded engine, which is not loaded."""
+    chosen = settings or read_settings()
+    if chosen.engine == "duckdb":
+        return no_catalog
+    locate: Callable[[str], str | None] = _engine(chosen.engine, chosen).locate
+    return locate
 
 
 def spark_jars(settings: Settings | None = None) -> tuple[bool, str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.errors import GateError, UsageError
 from invaract_orchestration.intake.identity import submission_id
-from invaract_orchestration.intake.places import table_place
+from invaract_orchestration.intake.places import Locate, no_catalog, place_identity, table_place
 from invaract_orchestration.intake.receive import slice_of
 from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_problems
 from invaract_orchestration.publish.publisher import Publisher
@@ -24,7 +25,7 @@ ADOPTED = "adopted"
 
 def adopt_table(
     contract: Contract, *, publisher: Publisher, audit: AuditLog, lake_root: Path, clock: Callable[[], datetime],
-    parameters: Mapping[str, str], tell: Callable[[str], None],
+    parameters: Mapping[str, str], tell: Callable[[str], None], locate: Locate = no_catalog,
 ) -> GateResult:  # fmt: skip
     """Record the table of a contract, at its version now, as the baseline; nothing is written to the table.
 
@@ -38,7 +39,8 @@ def adopt_table(
         raise UsageError(f"contract {contract.contract}: no target is named", hint="add publish.target")
     location = contract.source.location if contract.source else None
     own = slice_of(contract, contract.publish.target, parameters, location)
-    place = table_place(own.target, base=contract.base, lake_root=lake_root)
+    place = table_place(own.target, base=contract.base, lake_root=lake_root, locate=locate)
+    own = replace(own, target=place_identity(place, base=contract.base, lake_root=lake_root))
     target = publisher.inspect(place)
     if target.version is None:
         raise GateError(

@@ -52,6 +52,14 @@ class Engine(Protocol):
     def identity(self) -> str:
         """Name and version, such as `duckdb 2.0.1`."""
 
+    def locate(self, name: str) -> str | None:
+        """The folder of the table that the engine's catalog has, or would make, under a name; none where it has no catalog, and
+        names are folders below the lake's root. Reads no table.
+
+        Raises:
+            GateError: the catalog has no such database, or no Delta table under that name but something else.
+        """
+
     def open(self, scratch: Path, table_place: Callable[[str, Path | None], str]) -> AbstractContextManager[Any]:
         """A session that spills below `scratch`."""
 

@@ -25,7 +25,7 @@ def adopt(
     with open_gate(tell=progress) as gate:
         result = adopt_table(
             agreed.with_target(place) if place else agreed, publisher=gate.publisher, audit=gate.audit,
-            lake_root=gate.lake_root, clock=gate.clock, parameters=parameters(param), tell=progress,
+            lake_root=gate.lake_root, clock=gate.clock, parameters=parameters(param), tell=progress, locate=gate.engine.locate,
         )  # fmt: skip
     print_result(result, output)
     return result.exit_code

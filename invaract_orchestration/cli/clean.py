@@ -25,9 +25,9 @@ def clean(
     with open_gate() as gate, open_audit(read_only=True) as audit:
         now = gate.clock()
         cleaned = clean_candidates(
-            agreed, Path(candidates_place(agreed, place, lake_root=root)), audit, now, dry_run=dry_run
+            agreed, Path(candidates_place(agreed, place, lake_root=root, locate=gate.engine.locate)), audit, now, dry_run=dry_run
         )
-        quarantine = quarantine_place(agreed, place, lake_root=root)
+        quarantine = quarantine_place(agreed, place, lake_root=root, locate=gate.engine.locate)
         held = sorted({row["attempt_id"] for row in quarantined_rows(quarantine, ["attempt_id"])})
         expired = expired_attempts(agreed, held, audit, now)
         rows = 0 if dry_run or not expired else remove_quarantined(quarantine, expired)

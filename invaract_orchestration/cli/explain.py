@@ -34,7 +34,7 @@ def explain(
     with open_gate() as gate, open_audit() as audit, tempfile.TemporaryDirectory() as scratch:
 
         def place(name: str, base: Path | None = agreed.base) -> str:
-            return table_place(name, base=base, lake_root=gate.lake_root)
+            return table_place(name, base=base, lake_root=gate.lake_root, locate=gate.engine.locate)
 
         with gate.engine.open(Path(scratch) / "explain", place) as session:
             received = receive(

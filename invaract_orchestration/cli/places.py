@@ -21,9 +21,11 @@ def target_of(file: str, param: Sequence[str], env: str | None, target: str | No
     from invaract_orchestration.intake.parameters import fill
     from invaract_orchestration.intake.places import table_place
     from invaract_orchestration.settings import read_settings
+    from invaract_orchestration.wiring import table_locator
 
     contract, root = load_contract(file, env=env), read_settings().lake_root
     named = typed_table(target) or (contract.publish.target if contract.publish else None)
     if named is None:
         raise UsageError(f"contract {contract.contract}: no target is named", hint="name it with --target")
-    return contract, table_place(fill(named, parameters(param)), base=contract.base, lake_root=root), root
+    filled = fill(named, parameters(param))
+    return contract, table_place(filled, base=contract.base, lake_root=root, locate=table_locator()), root

@@ -66,10 +66,12 @@ def _place(file: str, param: tuple[str, ...], env: str | None, target: str | Non
     from invaract_orchestration.intake.parameters import fill
     from invaract_orchestration.intake.places import quarantine_place, table_place
     from invaract_orchestration.settings import read_settings
+    from invaract_orchestration.wiring import table_locator
 
     contract, root = load_contract(file, env=env), read_settings().lake_root
     named = typed_table(target) or (contract.publish.target if contract.publish else None)
     if named is None:
         raise UsageError(f"contract {contract.contract}: no target is named", hint="name it with --target")
-    place = table_place(fill(named, parameters(param)), base=contract.base, lake_root=root)
-    return quarantine_place(contract, place, lake_root=root)
+    locate = table_locator()
+    place = table_place(fill(named, parameters(param)), base=contract.base, lake_root=root, locate=locate)
+    return quarantine_place(contract, place, lake_root=root, locate=locate)

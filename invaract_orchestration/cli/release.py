@@ -46,12 +46,13 @@ def release(
     from invaract_orchestration.audit.release import export_rows
     from invaract_orchestration.cli.run import print_result
     from invaract_orchestration.intake.places import candidates_place
-    from invaract_orchestration.wiring import open_gate
+    from invaract_orchestration.wiring import open_gate, table_locator
 
     agreed, rows = _rows(contract, param, env, target, submission)
     made = export_rows(agreed, rows)
     _, place, root = target_of(contract, param, env, target)
-    folder = Path(candidates_place(agreed, place, lake_root=root)) / agreed.contract / f"released-{submission}"
+    candidates = Path(candidates_place(agreed, place, lake_root=root, locate=table_locator()))
+    folder = candidates / agreed.contract / f"released-{submission}"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = folder / f"{agreed.version}{made.suffix}"
     file.touch(mode=0o600)
@@ -67,12 +68,12 @@ def release(
 
 def _rows(contract: str, param: tuple[str, ...], env: str | None, target: str | None, submission: str) -> tuple[Any, Any]:
     from invaract_orchestration.intake.places import quarantine_place
-    from invaract_orchestration.wiring import quarantined_rows
+    from invaract_orchestration.wiring import quarantined_rows, table_locator
 
     agreed, place, root = target_of(contract, param, env, target)
     found = [
         row
-        for row in quarantined_rows(quarantine_place(agreed, place, lake_root=root))
+        for row in quarantined_rows(quarantine_place(agreed, place, lake_root=root, locate=table_locator()))
         if row["submission_id"] == submission and row["kind"] == "quarantined"
     ]
     if not found:

@@ -55,13 +55,14 @@ _PLAIN_PARTITIONS = (STRING, INT, BIGINT, SMALLINT, TINYINT, DATE, BOOLEAN)
 """Types whose partition values are the same text for DuckDB and for Delta."""
 
 
-def publish_candidate(intent: PublishIntent) -> Published:
-    """See `Publisher.publish`."""
+def publish_candidate(intent: PublishIntent, ready: Callable[[str], None] = lambda _: None) -> Published:
+    """See `Publisher.publish`; `ready` is told the place of the table once it is there, before any row."""
     location = intent.target.location
     found = find_publication(location, intent.submission_id)
     if found is not None:
         return found
     table, notes = prepare_table(intent)
+    ready(location)
     why_not = rewrite_reason(intent, table)
     method = "promoted" if why_not is None else f"rewritten: {why_not}"
     properties, links = _properties(intent, method), _Links()

@@ -44,6 +44,10 @@ class DuckDBEngine:
         """Name and version."""
         return f"duckdb {duckdb.__version__}"
 
+    def locate(self, name: str) -> str | None:
+        """See `Engine.locate`: there is no catalog."""
+        return None
+
     @contextmanager
     def open(self, scratch: Path, table_place: Callable[[str, Path | None], str]) -> Iterator[DuckDBSession]:
         """A session that ends, with all of its temporary data, when the block does."""

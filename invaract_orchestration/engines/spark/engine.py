@@ -20,6 +20,7 @@ from invaract_orchestration.checks.schema_match import ObservedSchema
 from invaract_orchestration.contract.field_types import Struct
 from invaract_orchestration.contract.model import Contract, DatasetRule, Key
 from invaract_orchestration.engines.spark.candidate import Writer, rows_digest
+from invaract_orchestration.engines.spark.catalog import CatalogTables
 from invaract_orchestration.engines.spark.files import redigest
 from invaract_orchestration.engines.spark.frames import handed_in, input_frame, query_frame, table_frame
 from invaract_orchestration.engines.spark.keys import count_key
@@ -45,6 +46,9 @@ class SparkEngine:
     remote: str | None = None
     master: str = "local[*]"
     jars: str | None = None
+    tables: CatalogTables = field(default_factory=CatalogTables, repr=False, compare=False)
+    opened: list[Any] = field(default_factory=list, repr=False, compare=False)
+    """The one session with the remote server, once it is asked for."""
 
     @property
     def identity(self) -> str:
@@ -55,10 +59,23 @@ class SparkEngine:
             raise MissingExtra("the Spark engine", "spark") from None
         return f"spark {found}"
 
+    @property
+    def base(self) -> Any:
+        """The session to work beside."""
+        if self.session is not None or self.remote is None:
+            return self.session or user_session(None, self.master, self.jars)
+        if not self.opened:
+            self.opened.append(user_session(self.remote, self.master, self.jars))
+        return self.opened[0]
+
+    def locate(self, name: str) -> str | None:
+        """See `Engine.locate`."""
+        return self.tables.locate(self.base, name, is_given=self.session is not None)
+
     @contextmanager
     def open(self, scratch: Path, table_place: Callable[[str, Path | None], str]) -> Iterator[SparkSession]:
         """A session that ends, with all of its temporary data, when the block does."""
-        base = self.session or user_session(self.remote, self.master, self.jars)
+        base = self.base
         scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             with private_session(base) as own:

@@ -17,6 +17,8 @@ from typing import Any
 from invaract_orchestration.engines.spark.jars import jar_options, require_java
 from invaract_orchestration.errors import EngineFailure, GateError, InputUnreadable, InvaractError, MissingExtra
 
+STARTED = "spark.invaract.session"
+"""The option that marks a session which the gate started itself."""
 _SESSION = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -25,6 +27,7 @@ _SESSION = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
+    STARTED: "by the gate",
 }
 """Options of a session that the gate starts because there is none."""
 
