@@ -28,7 +28,7 @@ from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.candidate.writer import candidate_request
 from invaract_orchestration.checks import dataset_rules, keys
-from invaract_orchestration.checks.arrival import judge_arrival
+from invaract_orchestration.checks.arrival import judge_arrival, judge_source
 from invaract_orchestration.checks.emptiness import is_no_op, judge_emptiness
 from invaract_orchestration.checks.placement import judge_constraints, judge_placement
 from invaract_orchestration.checks.plan_rules import judge_plan_rules
@@ -56,7 +56,8 @@ from invaract_orchestration.intake.places import (
     quarantine_place,
     table_place,
 )  # fmt: skip
-from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, unreadable_id
+from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, transformed, unreadable_id
+from invaract_orchestration.intake.transform import rows_and_transform
 from invaract_orchestration.publish.intent import CommitRecord, Published, intend, refuse_other_content
 from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_problems
 from invaract_orchestration.publish.publisher import Publisher
@@ -112,13 +113,14 @@ class Call:
     """What a caller says about one attempt.
 
     `source` is the place of the files and `target` that of the table, instead of the contract's. `frame` are rows handed in,
-    and `transform` Spark SQL, instead of the contract's source. `parameters` are texts for the contract's `{name}`s, `context`
-    says by whom and where this runs.
+    and `transform` Spark SQL, instead of the contract's source; a ready lazy frame as `transform` is one handed in. A function
+    as `transform`, called with the session and the checked good rows of the source (or with the session alone), gives what is
+    published. `parameters` are texts for the contract's `{name}`s, `context` says by whom and where this runs.
     """
 
     source: str | None = None
     frame: Any = None
-    transform: str | None = None
+    transform: str | Callable[..., Any] | Any = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     target: str | None = None
     environment: str | None = None
@@ -132,7 +134,8 @@ class _Flow:
 
     def __init__(self, *, gate: Gate, contract: Contract, kind: Literal["run", "check"], call: Call) -> None:
         contract = contract.with_target(call.target) if call.target else contract
-        contract = contract.with_query(call.transform) if call.transform else contract
+        contract = contract.with_query(call.transform) if isinstance(call.transform, str) and call.transform else contract
+        self.frame, self.transform = rows_and_transform(call.frame, call.transform)
         self.gate, self.call, self.contract = gate, call, contract
         self.course = Course(
             contract=contract, kind=kind, environment=call.environment or contract.environment,
@@ -177,10 +180,13 @@ class _Flow:
         if published is not None:
             return published
         with self.gate.engine.open(self._candidate_place() / "scratch", self._table_place) as session:
-            self._judge_plan(session, received.batch)
+            batch, arrived = judge_source(self.contract, received.batch, session, self.now)
+            self.course.checks += arrived
+            if not self.course.is_blocked:
+                self._judge_plan(session, batch)
             if self.course.is_blocked:
                 return self._rejected(decide(tuple(self.course.checks), None))
-            batch, plan = self._arrived(session, received.batch)
+            batch, plan = self._arrived(session, batch)
             if self.course.is_blocked:
                 return self._rejected(decide(tuple(self.course.checks), None))
             target = self._target_now()
@@ -189,6 +195,8 @@ class _Flow:
                 candidate_request(self.contract, batch, target, location=str(self._candidate_place()), now=self.now, plan=plan)
             )
             received.verify()
+            if materialised.is_stopped:
+                return self._stopped(materialised)
             self._judge_rows(session, materialised)
             if is_no_op(self.contract, materialised):
                 return self.course.end("no_op", "nothing arrived, and the contract says that this is fine")
@@ -224,9 +232,10 @@ class _Flow:
     def _received(self, own: Slice) -> Received:
         try:
             received = receive(
-                self.contract, own, location=self.call.source, frame=self.call.frame, given_id=self.call.submission_id,
+                self.contract, own, location=self.call.source, frame=self.frame, given_id=self.call.submission_id,
                 table_version=self.gate.publisher.version, table_place=lambda n: self._table_place(n, self.contract.base),
             )  # fmt: skip
+            received = transformed(received, self.transform)
         except GateError:
             self._open(own, unreadable_id(own), "unreadable", ())
             raise
@@ -280,10 +289,12 @@ class _Flow:
     def _judge_plan(self, session: Any, batch: Batch) -> None:
         """Plan rules are judged before any row is read; the plan is on record whether it keeps them or not."""
         compiled = compile_plan(self.contract, batch, session.table_schemas(batch), session.frame_plan(batch))
-        if batch.query is not None:
+        own = batch.transform
+        if batch.query is not None or own is not None:
             self.course.lineage = compiled.sources()
-        if batch.query is not None or self.contract.rules:
-            self.course.trail.step("received", "judging the plan", compiled.describe(input_tags(self.contract)))
+        if batch.query is not None or own is not None or self.contract.rules:
+            told = compiled.describe(input_tags(self.contract)) | ({"function": own.name} if own is not None else {})
+            self.course.trail.step("received", "judging the plan", told)
         self.course.checks += judge_plan_rules(self.contract, compiled)
 
     def _arrived(self, session: Any, batch: Batch) -> tuple[Batch, StepPlan | None]:
@@ -292,7 +303,7 @@ class _Flow:
         if self.contract.is_stepped:
             batch, arrived, plan = judge_stepped_arrival(self.contract, batch, session, self.now)
         else:
-            batch, arrived = judge_arrival(self.contract, batch, session, self.now)
+            batch, arrived = judge_arrival(self.contract, batch, session, self.now, self.course.lineage)
         self.course.checks += arrived
         return batch, plan
 
@@ -328,6 +339,17 @@ class _Flow:
         course.checks += judge_rows(self.contract, materialised)
         course.checks += judge_quarantine(self.contract, materialised)
         course.checks += judge_placement(self.contract, candidate, session, self.now)
+
+    def _stopped(self, materialised: Materialised) -> GateResult:
+        """Rows of the source failed and the whole batch is rejected for it, before a function of the caller's got any of them."""
+        course = self.course
+        course.count(materialised)
+        course.counts = replace(course.counts, candidate=None)
+        course.trail.step(
+            "materialised", "rows of the source failed; the transformation was not run", {"read": materialised.read}
+        )  # fmt: skip
+        course.checks += judge_rows(self.contract, materialised)
+        return self._rejected(decide(tuple(course.checks), None), materialised)
 
     # 5. may it go out
 

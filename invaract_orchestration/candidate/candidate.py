@@ -158,3 +158,5 @@ class Materialised:
     """Rows that are not in the candidate because they failed."""
     stages: Stages | None = None
     """Where the rows went, for a contract with steps."""
+    is_stopped: bool = False
+    """Whether rows of the source failed in a batch that is rejected whole, so that a caller's function over them was not run."""

@@ -50,21 +50,23 @@ class CompiledPlan:
 
 
 def compile_plan(
-    contract: Contract, batch: Batch, inputs: Mapping[str, Struct], frame: Translation | None
+    contract: Contract, batch: Batch, inputs: Mapping[str, Struct], frame: Translation | None, *, first_id: int = 0
 ) -> CompiledPlan:
-    """The plan of a batch: of its query or its frame, or a bare read of its files or table.
+    """The plan of a batch: of its query, its frame or its function, or a bare read of its files or table.
+
+    `first_id` is where the ids of its columns begin, for a plan that becomes part of another one.
 
     A frame whose plan the engine cannot tell is a leaf that hides what made it: a rule on it is then unverifiable, never kept.
     """
-    if batch.frame is not None:
+    if batch.frame is not None or batch.transform is not None:
         hidden = UnknownPlan(description="rows handed in", source_type="frame")
         told = frame or Translation(plan=hidden)
         return CompiledPlan(plan=told.plan, inputs=inputs, diagnostics=told.diagnostics)
     if batch.query is not None:
-        translation: Translation = translate_sql(batch.query, inputs)
+        translation: Translation = translate_sql(batch.query, inputs, first_id=first_id)
         return CompiledPlan(plan=translation.plan, inputs=inputs, diagnostics=translation.diagnostics)
     name = batch.table or (contract.source.location if contract.source else None) or "handed in"
-    columns = tuple(Attribute(id=i, name=f.name, type=f.type) for i, f in enumerate(contract.fields))
+    columns = tuple(Attribute(id=i, name=f.name, type=f.type) for i, f in enumerate(contract.fields, first_id))
     return CompiledPlan(plan=Read(dataset=name, columns=columns, format=batch.source.format), inputs=inputs)
 
 

@@ -16,7 +16,7 @@ def judge_emptiness(contract: Contract, materialised: Materialised) -> tuple[Che
     may_be_empty = source.empty == "accept" and (
         not empties or (contract.publish is not None and contract.publish.allow_empty_overwrite)
     )
-    is_broken = rows == 0 and not may_be_empty
+    is_broken = (rows == 0 or materialised.read == 0) and not may_be_empty
     hint = "source.empty: accept or no_op says that a batch without rows is fine"
     if source.empty == "accept" and empties:
         hint = "publish.allow_empty_overwrite: true lets an empty batch empty the target"

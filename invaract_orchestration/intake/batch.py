@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from invaract_orchestration.contract.model import Source
+from invaract_orchestration.contract.model import Contract, Source
 from invaract_orchestration.intake.links import LinkRows
 from invaract_orchestration.intake.listing import ListedFile
 from invaract_orchestration.intake.query_tables import QueryTable
+from invaract_orchestration.intake.transform import Transform
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,3 +41,15 @@ class Batch:
     """Rows of reference for the steps."""
     absent: frozenset[str] = frozenset()
     """Fields that the batch does not have and may be without; they are null."""
+    transform: Transform | None = None
+    """A function of the caller's. What is published is its result."""
+    arriving: Arriving | None = None
+    """The rows that the function gets; none for one that finds its rows itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arriving:
+    """The source's side of a transformation: the batch as it is read, and what its rows are checked against."""
+
+    contract: Contract
+    batch: Batch

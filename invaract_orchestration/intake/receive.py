@@ -19,6 +19,7 @@ from invaract_orchestration.intake.links import Links, receive_links
 from invaract_orchestration.intake.listing import Listing, list_files, verify_unchanged
 from invaract_orchestration.intake.parameters import check_identifier, check_parameters, fill, placeholders
 from invaract_orchestration.intake.query_tables import resolve_tables
+from invaract_orchestration.intake.transform import Transform
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +129,16 @@ def _source(
     if source.format in ("delta", "table"):
         return _table(source, own, table_place(filled), given_id, table_version)
     return _files(source, own, filled, contract.base or Path.cwd(), given_id)
+
+
+def transformed(received: Received, transform: Transform | None) -> Received:
+    """The batch with a function over its rows. The function is no part of what the batch is: the same rows are the same
+    submission. One that finds its rows itself stands where a frame does.
+    """
+    if transform is None:
+        return received
+    frame = received.batch.frame if transform.takes_rows else None
+    return replace(received, batch=replace(received.batch, frame=frame, transform=transform))
 
 
 def unreadable_id(own: Slice) -> str:

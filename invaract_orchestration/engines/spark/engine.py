@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
+from invaract_orchestration.candidate.compiled import compile_plan
 from invaract_orchestration.candidate.plan.diagnostics import Translation
+from invaract_orchestration.candidate.plan.nodes import Plan
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
@@ -25,13 +27,18 @@ from invaract_orchestration.engines.spark.files import redigest
 from invaract_orchestration.engines.spark.frames import handed_in, input_frame, query_frame, table_frame
 from invaract_orchestration.engines.spark.keys import count_key
 from invaract_orchestration.engines.spark.measure import Measure
-from invaract_orchestration.engines.spark.observe import observe
+from invaract_orchestration.engines.spark.observe import frame_schema, observe
 from invaract_orchestration.engines.spark.plan_classic import translate_classic
 from invaract_orchestration.engines.spark.plan_connect import translate_connect
 from invaract_orchestration.engines.spark.session import PrivateSession, private_session, translated, user_session
+from invaract_orchestration.engines.spark.transform import Made, make_frame
+from invaract_orchestration.engines.spark.transformed import materialise_transformed
 from invaract_orchestration.engines.spark.types import column_types
 from invaract_orchestration.errors import MissingExtra
 from invaract_orchestration.intake.batch import Batch
+
+_BEHIND = 1 << 40
+"""Where the ids of columns begin in the plan of the rows that a function gets, so that they are not those of its own plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +82,11 @@ class SparkEngine:
     @contextmanager
     def open(self, scratch: Path, table_place: Callable[[str, Path | None], str]) -> Iterator[SparkSession]:
         """A session that ends, with all of its temporary data, when the block does."""
-        base = self.base
         scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
+            base = self.base
             with private_session(base) as own:
-                session = SparkSession(private=own, table_place=table_place, scratch=scratch)
+                session = SparkSession(base=base, private=own, table_place=table_place, scratch=scratch)
                 try:
                     yield session
                 finally:
@@ -92,6 +99,7 @@ class SparkEngine:
 class SparkSession:
     """See `EngineSession` and `Measurer`."""
 
+    base: Any
     private: PrivateSession
     table_place: Callable[[str, Path | None], str]
     scratch: Path
@@ -100,7 +108,10 @@ class SparkSession:
 
     def observe(self, contract: Contract, batch: Batch, now: datetime) -> tuple[ObservedSchema, ...]:
         """See `EngineSession.observe`."""
-        return observe(self.private, contract, batch, self._frame(batch, now))
+        frame = self._frame(batch, now)
+        if batch.transform is not None:
+            return (frame_schema(frame, "the transformation's result"),)
+        return observe(self.private, contract, batch, frame)
 
     def table_schemas(self, batch: Batch) -> dict[str, Struct]:
         """See `EngineSession.table_schemas`."""
@@ -113,14 +124,21 @@ class SparkSession:
 
     def frame_plan(self, batch: Batch) -> Translation | None:
         """See `EngineSession.frame_plan`."""
+        if batch.transform is not None:
+            return self._made(batch).plan
         if batch.frame is None:
             return None
         is_classic = hasattr(batch.frame, "_jdf")
-        return translate_classic(batch.frame) if is_classic else translate_connect(batch.frame)
+        return translate_classic(batch.frame) if is_classic else translate_connect(batch.frame, first_id=_BEHIND)
 
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter.materialise`."""
         frame = self._frame(request.batch, request.now)
+        if request.batch.transform is not None:
+            own = request.batch.arriving
+            source = self._frame(own.batch, request.now) if own is not None else None
+            made = self._made(request.batch)
+            return materialise_transformed(self.private, request, made, (source, frame), self.scratch)
         with translated("reading the source"):
             return Writer(session=self.private, request=request, scratch=self.scratch, frame=frame).materialise()
 
@@ -155,16 +173,33 @@ class SparkSession:
 
     def _frame(self, batch: Batch, now: datetime) -> Any:
         """The frame of a table, a query or a caller, built once; none for files."""
-        if batch.files:
+        if batch.files and batch.transform is None:
             return None
-        key = (batch.table, batch.table_version, batch.query, id(batch.frame))
+        key = (batch.table, batch.table_version, batch.query, id(batch.frame), id(batch.transform))
         if key not in self.frames:
             with translated("reading the source's schema"):
                 self.frames[key] = self._built(batch, now)
         return self.frames[key]
 
+    def _made(self, batch: Batch) -> Made:
+        """What the batch's function gave; it is called once."""
+        key = ("made", id(batch.transform))
+        if key not in self.frames:
+            self.frames[key] = make_frame(self.base, batch, self.scratch, self._source_plan(batch))
+        made: Made = self.frames[key]
+        return made
+
+    def _source_plan(self, batch: Batch) -> Plan | None:
+        """The plan of the rows that a function gets."""
+        if batch.arriving is None:
+            return None
+        contract, own = batch.arriving.contract, batch.arriving.batch
+        return compile_plan(contract, own, self.table_schemas(own), self.frame_plan(own), first_id=_BEHIND).plan
+
     def _built(self, batch: Batch, now: datetime) -> Any:
         spark = self.private.spark
+        if batch.transform is not None:
+            return handed_in(spark, self._made(batch).frame, self.views)
         if batch.table is not None:
             return table_frame(spark, batch.table, batch.table_version)
         if batch.query is not None:

@@ -1,0 +1,65 @@
+"""Writing the candidate of a function's result: first the source's rows, checked, then what it makes of the good ones."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from invaract_orchestration.candidate.candidate import FailingRows, Materialised
+from invaract_orchestration.candidate.two_sides import both_sides
+from invaract_orchestration.candidate.writer import CandidateRequest
+from invaract_orchestration.contract.sides import result_side
+from invaract_orchestration.engines.spark.candidate import Writer
+from invaract_orchestration.engines.spark.session import PrivateSession, translated
+from invaract_orchestration.engines.spark.transform import Made
+from invaract_orchestration.intake.batch import Batch
+
+
+def materialise_transformed(
+    session: PrivateSession, request: CandidateRequest, made: Made, frames: tuple[Any, Any], scratch: Path
+) -> Materialised:
+    """Both sides of a transformation. `frames` are the native frames of the source (none for files) and of the result.
+
+    With `on_row_failure: reject` a failing row of the source ends it: the function gets nothing, and its result is not there.
+    """
+    arriving, transform = request.batch.arriving, request.batch.transform
+    assert transform is not None  # only such batches get here
+    source = None
+    if arriving is not None and made.place is not None:
+        own = replace(
+            request, contract=arriving.contract, batch=arriving.batch, location=str(made.place), spelled={}, partition_by=()
+        )
+        with translated("reading the source"):
+            source = Writer(session=session, request=own, scratch=scratch, frame=frames[0]).materialise()
+        if source.failing is not None and request.contract.quality.on_row_failure == "reject":
+            return replace(source, is_stopped=True)
+        made.fill(source.candidate)
+    contract = request.contract if source is None else result_side(request.contract)
+    typed = request.batch.source.model_copy(update={"format": "sql", "sql": "transformed"})
+    after = replace(request, contract=contract, batch=Batch(source=typed, frame=made.frame, absent=request.batch.absent))
+    with translated(f"evaluating the transformation {transform.name}"):
+        result = Writer(session=session, request=after, scratch=scratch, frame=frames[1]).materialise()
+    if source is None:
+        return result
+    return both_sides(source, result, _kept(source.failing, result.failing, scratch))
+
+
+def _kept(before: FailingRows | None, after: FailingRows | None, scratch: Path) -> FailingRows | None:
+    """The failing rows of both sides, each with its phase."""
+    parts = [(phase, rows) for phase, rows in (("pre", before), ("post", after)) if rows is not None and rows.rows]
+    if not parts:
+        return None
+    path = scratch / f"failing-{uuid.uuid4().hex}.parquet"
+    schema = pq.read_schema(parts[0][1].location).append(pa.field("phase", pa.string()))
+    with pq.ParquetWriter(path, schema) as writer:
+        path.chmod(0o600)
+        for phase, rows in parts:
+            for batch in pq.ParquetFile(rows.location).iter_batches():
+                columns = [*batch.columns, pa.array([phase] * batch.num_rows, pa.string())]
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+    return FailingRows(location=str(path), rows=sum(rows.rows for _, rows in parts))
