@@ -169,6 +169,8 @@ def _constant(node: Expression, parts: tuple[_Forms, ...]) -> tuple[Value, ...]:
             return (node.value,)
         case BooleanExpr():
             return _truth(node.operator, values, is_known=is_known)
+        case Comparison() | Arithmetic() if None in values and node.operator != "<=>":
+            return (None,)
         case Comparison() if is_known:
             return _compared(node.operator, values[0], values[1])
         case Arithmetic() if is_known:
@@ -193,15 +195,13 @@ def _truth(word: str, values: list[Value], *, is_known: bool) -> tuple[Value, ..
 
 def _compared(word: str, left: Value, right: Value) -> tuple[Value, ...]:
     if left is None or right is None:
-        return (left is right,) if word == "<=>" else (None,)
+        return (left is right,)
     if isinstance(left, str) is not isinstance(right, str) or isinstance(left, bool) is not isinstance(right, bool):
         return ()
     return (_COMPARE[word](left, right),)
 
 
 def _calculated(word: str, values: list[Value]) -> tuple[Value, ...]:
-    if any(value is None for value in values):
-        return (None,)
     if not all(isinstance(value, int | float | Number) and not isinstance(value, bool) for value in values):
         return ()
     numbers = [Number(str(value)) for value in values]
