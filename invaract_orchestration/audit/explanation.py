@@ -11,11 +11,13 @@ from typing import Any
 
 from invaract_orchestration.audit.log import AttemptView
 from invaract_orchestration.candidate.compiled import compile_plan, input_tags
+from invaract_orchestration.checks.arrival import judge_source
 from invaract_orchestration.checks.plan_rules import judge_plan_rules
 from invaract_orchestration.checks.result import CheckResult, Evidence
 from invaract_orchestration.checks.row_rules import DUPLICATE_KEY, MALFORMED, row_checks
 from invaract_orchestration.contract.field_types import DATE, FLOATS, INTEGERS, TIMESTAMP_NTZ, Decimal
 from invaract_orchestration.contract.model import Contract, Source
+from invaract_orchestration.errors import GateError
 from invaract_orchestration.intake.batch import Batch
 
 PLAN = "plan"
@@ -47,6 +49,9 @@ class Explanation:
 
 def explain(contract: Contract, batch: Batch, session: Any, published: Sequence[AttemptView], now: datetime) -> Explanation:
     """Explain a batch without reading a row of it. `published` are attempts under the contract that published, newest first."""
+    batch, arrived = judge_source(contract, batch, session, now)
+    if any(r.is_blocking for r in arrived):
+        raise GateError("the source does not arrive as agreed: " + "; ".join(f"{r.check}: {r.found}" for r in arrived))
     compiled = compile_plan(contract, batch, session.table_schemas(batch), session.frame_plan(batch))
     told = compiled.describe(input_tags(contract))
     evidence = expected_evidence(contract)

@@ -75,6 +75,8 @@ class Tally:
     undecided: int = 0
     nulls: int | None = None
     evidence: str = "scan"
+    sides: tuple[Tally, Tally] | None = None
+    """What this is the sum of, where the check was asked of the rows before a function and of its result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

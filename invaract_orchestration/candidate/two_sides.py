@@ -29,6 +29,6 @@ def _together(before: Mapping[str, Tally], after: Mapping[str, Tally]) -> dict[s
         found[check] = first if check.endswith("|type") else replace(
             then, rows=first.rows + then.rows, failed=first.failed + then.failed, undecided=first.undecided + then.undecided,
             nulls=None if first.nulls is None or then.nulls is None else first.nulls + then.nulls,
-            evidence="scan" if "scan" in (first.evidence, then.evidence) else then.evidence,
+            sides=(first, then), evidence="scan" if "scan" in (first.evidence, then.evidence) else then.evidence,
         )  # fmt: skip
     return found

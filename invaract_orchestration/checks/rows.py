@@ -123,6 +123,9 @@ def _outcome(tally: Tally) -> Outcome:
 
 
 def _found(tally: Tally, is_aside: bool) -> str:
+    if tally.sides is not None:
+        before, after = (_found(side, is_aside) for side in tally.sides)
+        return f"before the transformation {before}; after it {after}"
     checked = tally.rows - (tally.nulls or 0) - tally.undecided
     text = f"{rows_text(tally.failed)} of {tally.rows} failed" if tally.failed else f"none of {rows_text(tally.rows)} failed"
     if tally.failed and is_aside:

@@ -10,12 +10,13 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from invaract_orchestration.cli.console import print_table, to_stdout
-from invaract_orchestration.cli.options import ContractFile, Environment, Params, parameters
-from invaract_orchestration.cli.sql_files import Dialect, Sql, read_query
+from invaract_orchestration.cli.options import ContractFile, Engine, Environment, Params, parameters
+from invaract_orchestration.cli.sql_files import Dialect, Sql, read_transform
 
 
 def explain(
     contract: ContractFile, /, *, sql: Sql = None, dialect: Dialect = "spark", param: Params = (), env: Environment = None,
+    engine: Engine = None,
     output: Annotated[Literal["text", "json"], Parameter(help="for people or for programs")] = "text",
 ) -> int:  # fmt: skip
     """The plan, where each column comes from, the rules on it, the evidence of each check, and what will be read."""
@@ -23,24 +24,27 @@ def explain(
     from invaract_orchestration.audit.report import json_text, plain
     from invaract_orchestration.contract.load import load_contract
     from invaract_orchestration.intake.places import table_place
-    from invaract_orchestration.intake.receive import receive, slice_of
+    from invaract_orchestration.intake.receive import receive, slice_of, transformed
+    from invaract_orchestration.intake.transform import rows_and_transform
     from invaract_orchestration.wiring import open_audit, open_gate
 
     agreed = load_contract(contract, env=env)
-    query = read_query(sql, dialect)
-    agreed = agreed if query is None else agreed.with_query(query)
+    given = read_transform(sql, dialect)
+    agreed = agreed.with_query(given) if isinstance(given, str) else agreed
+    rows, function = rows_and_transform(None, given)
     target = agreed.publish.target if agreed.publish else ""
     own = slice_of(agreed, target, parameters(param), agreed.source.location if agreed.source else None)
-    with open_gate() as gate, open_audit() as audit, tempfile.TemporaryDirectory() as scratch:
+    with open_gate(engine=engine) as gate, open_audit() as audit, tempfile.TemporaryDirectory() as scratch:
 
         def place(name: str, base: Path | None = agreed.base) -> str:
             return table_place(name, base=base, lake_root=gate.lake_root, locate=gate.engine.locate)
 
         with gate.engine.open(Path(scratch) / "explain", place) as session:
             received = receive(
-                agreed, own, location=None, frame=None, given_id="explain", table_version=gate.publisher.version,
+                agreed, own, location=None, frame=rows, given_id="explain", table_version=gate.publisher.version,
                 table_place=place,
             )  # fmt: skip
+            received = transformed(received, function)
             published = audit.attempts(contract=agreed.contract, states=("published",), limit=20)
             told = build(agreed, received.batch, session, published, gate.clock())
     if output == "json":

@@ -21,6 +21,8 @@ Params = Annotated[
 Environment = Annotated[str | None, Parameter(name="--env", help="put in the names and places of this environment")]
 Target = Annotated[str | None, Parameter(help="publish to this table or path instead of the contract's")]
 
+Engine = Annotated[str | None, Parameter(help="duckdb (the default) or spark")]
+
 
 def parameters(given: Sequence[str]) -> dict[str, str]:
     """The parameters of a call.

@@ -12,6 +12,7 @@ from invaract_orchestration.cli.console import progress, to_stdout
 from invaract_orchestration.cli.failure import Output, tell_failure
 from invaract_orchestration.cli.options import (
     ContractFile,
+    Engine,
     Environment,
     Params,
     Target,
@@ -19,12 +20,11 @@ from invaract_orchestration.cli.options import (
     typed_place,
     typed_table,
 )  # fmt: skip
-from invaract_orchestration.cli.sql_files import Dialect, Sql, read_query
+from invaract_orchestration.cli.sql_files import Dialect, Sql, read_transform
 from invaract_orchestration.errors import InvaractError
 
 Source = Annotated[str | None, Parameter(help="files, a folder or a glob to read instead of the contract's")]
 SubmissionId = Annotated[str | None, Parameter(help="an id of your own: the same bytes as a new batch")]
-Engine = Annotated[str | None, Parameter(help="duckdb (the default) or spark")]
 Form = Annotated[Output, Parameter(help="for people, for programs, for build servers")]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="no progress on stderr")]
 
@@ -67,7 +67,7 @@ def _attempt(
     try:
         contract = load_contract(file, env=env)
         call |= {
-            "transform": read_query(*call["transform"]), "source": typed_place(call["source"]),
+            "transform": read_transform(*call["transform"]), "source": typed_place(call["source"]),
             "target": typed_table(call["target"]), "parameters": parameters(params), "environment": env,
         }  # fmt: skip
         with open_gate(engine=engine, tell=(lambda _: None) if quiet else progress) as gate:

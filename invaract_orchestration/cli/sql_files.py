@@ -1,28 +1,38 @@
-"""A transformation as a file of SQL, in the dialect it is written in."""
+"""A transformation on the command line: a file of SQL, in the dialect it is written in, or the name of a function."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from invaract_orchestration.errors import UsageError
+from invaract_orchestration.intake.transform import import_function, is_function_name
 
 Sql = Annotated[
-    str | None, Parameter(name=["--transform", "--sql"], help="a file with the SQL query that gives the rows")
-]
+    str | None,
+    Parameter(
+        name=["--transform", "--sql"],
+        help="a file with the SQL query that gives the rows, or a function of session and rows as package.module:function",
+    ),
+]  # fmt: skip
 Dialect = Annotated[str, Parameter(help="the dialect that the query is written in, such as spark, duckdb or snowflake")]
 
 
-def read_query(file: str | None, dialect: str) -> str | None:
-    """The query of a file as Spark SQL; none without a file.
+def read_transform(given: str | None, dialect: str) -> str | Callable[..., Any] | None:
+    """The query of a file as Spark SQL, or the function of that name; none where nothing is given.
 
     Raises:
-        UsageError: the file cannot be read, the dialect is not known, or the text is no SQL of it.
+        UsageError: there is no such function, the file cannot be read, the dialect is not known, or the text is no SQL of it.
     """
-    if file is None:
+    if given is None:
         return None
+    return import_function(given) if is_function_name(given) else _query(given, dialect)
+
+
+def _query(file: str, dialect: str) -> str:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
