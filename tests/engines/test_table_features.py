@@ -11,7 +11,9 @@ import pytest
 from deltalake import DeltaTable, QueryBuilder
 
 from invaract_orchestration.engines.delta.read import count_rows
+from invaract_orchestration.engines.spark.publisher import SPARK_WRITES
 from tests.engines import feature_tables as made
+from tests.engines.feature_table import PAGE, page
 from tests.engines.lake import Lake, broken
 
 FIELDS = "{name: id, type: int, required: true}\n{name: v, type: string}"
@@ -187,3 +189,11 @@ def test_hand_made_deletion_vector_takes_out_its_row(tmp_path: Path) -> None:
     made.with_deletion_vector(str(tmp_path / "t"))
     rows: Any = QueryBuilder().register("t", DeltaTable(str(tmp_path / "t"))).execute("SELECT id FROM t")
     assert sorted(pa.table(rows).column("id").to_pylist()) == [1, 3]
+
+
+def test_table_of_features_in_the_docs_is_what_the_engines_allow() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m tests.engines.feature_table --write"
+
+
+def test_every_feature_that_is_refused_here_and_written_by_spark_is_tried() -> None:
+    assert SPARK_WRITES - {"variantType"} <= set(UNWRITABLE)
