@@ -123,10 +123,17 @@ def may_be_condition(tree: exp.Expr, columns: Columns) -> bool:
 
 
 def _type_of(node: exp.Expr, columns: Columns) -> ft.FieldType | None:
-    if not isinstance(node, exp.Column):
-        return None
+    return column_type(node, columns) if isinstance(node, exp.Column) else None
+
+
+def column_type(node: exp.Column, columns: Columns) -> ft.FieldType | None:
+    """The type of a column or of a field inside of one, none where it is not known."""
     name, rest = _resolve([p.name for p in node.parts], {n.lower(): n for n in columns})
-    return columns.get(name) if name is not None and not rest else None
+    type_ = columns.get(name) if name is not None else None
+    for part in rest:
+        fields = type_.fields if isinstance(type_, ft.Struct) else ()
+        type_ = next((t for n, t in fields if n.lower() == part.lower()), None)
+    return type_
 
 
 def first_offset(node: exp.Expr | None) -> int:

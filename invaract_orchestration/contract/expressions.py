@@ -19,6 +19,7 @@ from invaract_orchestration.contract.expression_names import (
     may_be_condition,
     unknown_columns,
 )
+from invaract_orchestration.contract.expression_types import mixed_kinds
 from invaract_orchestration.contract.patterns import PatternError, check_pattern
 from invaract_orchestration.contract.report import nearest, shown
 from invaract_orchestration.contract.sql_functions import AGGREGATES, ROW_FUNCTIONS, SPELLINGS, UNSTABLE, WINDOWS
@@ -70,7 +71,7 @@ def check_condition(sql: str, columns: Columns | None) -> list[ExpressionError]:
         return errors
     errors += unknown_columns(tree, columns)
     if not errors:
-        errors = list(ambiguous_types(tree, columns))
+        errors = [*ambiguous_types(tree, columns), *mixed_kinds(tree, columns)]
     if not errors and not may_be_condition(tree, columns):
         hint = "compare it with something, such as `amount > 0`"
         errors.append(ExpressionError("expected a condition that is true or false", hint=hint))

@@ -21,7 +21,10 @@ from invaract_orchestration.errors import MissingExtra, UsageError
 
 Backend = Literal["pyspark", "polars", "pandas"]
 _OWN = "invaract"
-_ANCHORED = re.compile(r"\^\(\?:(.*)\)\\?[$Zz]\Z", re.DOTALL)
+_END: dict[Backend, str] = {"pyspark": r"(?![\s\S])", "polars": "$", "pandas": r"\Z"}
+"""The end of a text, and not the place before its last line feed, for Java, Rust and Python; Python reads all of them first."""
+_BLANKS = "\t-\r \x1c-\x1f\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+_ANCHORED = re.compile(r"\^\(\?:(.*)\)(?:\\?[$Zz]|\(\?!\[\\s\\S\]\))\Z", re.DOTALL)
 
 
 def to_pandera(contract: Contract, backend: Backend) -> Any:
@@ -90,12 +93,12 @@ def _column(pandera: Any, spec: FieldSpec, backend: Backend) -> Any:
     own = spec.model_dump(mode="json", exclude_defaults=True)
     known = {"unique": spec.unique} if backend != "pyspark" else {}
     return pandera.Column(
-        native_type(spec.type, backend, nullable=not spec.required), list(_checks(pandera, spec)), nullable=not spec.required,
+        native_type(spec.type, backend, nullable=not spec.required), list(_checks(pandera, spec, backend)), nullable=not spec.required,
         required=not spec.may_be_absent, metadata={_OWN: own}, name=spec.name, **known,
     )  # fmt: skip
 
 
-def _checks(pandera: Any, spec: FieldSpec) -> Iterator[Any]:
+def _checks(pandera: Any, spec: FieldSpec, backend: Backend) -> Iterator[Any]:
     if spec.min is not None:
         yield pandera.Check.greater_than_or_equal_to(_value(spec.min, spec.type))
     if spec.max is not None:
@@ -103,11 +106,11 @@ def _checks(pandera: Any, spec: FieldSpec) -> Iterator[Any]:
     if spec.allowed is not None:
         yield pandera.Check.isin([_value(v, spec.type) for v in spec.allowed])
     if spec.pattern is not None:
-        yield pandera.Check.str_matches(rf"^(?:{spec.pattern})$")
+        yield pandera.Check.str_matches(rf"^(?:{spec.pattern}){_END[backend]}")
     if spec.min_length is not None or spec.max_length is not None:
         yield pandera.Check.str_length(spec.min_length, spec.max_length)
     if spec.not_blank is not None:
-        yield pandera.Check.str_matches(r"(?s)^.*[^ ].*$" if spec.not_blank == "spaces" else r"(?s)^.*\S.*$")
+        yield pandera.Check.str_matches(f"(?s)^.*[^{' ' if spec.not_blank == 'spaces' else _BLANKS}]")
 
 
 def _value(written: str, type_: FieldType) -> Any:

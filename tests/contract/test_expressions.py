@@ -37,7 +37,7 @@ WORDS = [
         ("a > 1", {"a"}), ("A + b > 2", {"a", "b"}), ("f", {"f"}), ("not f", {"f"}), ("a <=> b", {"a", "b"}),
         ("a in (1, 2) and c is not null", {"a", "c"}), ("amount between 0.5 and 10", {"amount"}),
         ("c like 'a%' or c ilike 'B_' or c rlike '^x'", {"c"}), ("s.x = 1", {"s"}), ("S.Y.Z = 1", {"s"}),
-        ("amount.eur > 0", {"amount.eur"}), ("`amount.eur` > `Order Id`", {"amount.eur", "order id"}),
+        ("amount.eur > 0", {"amount.eur"}), ("`amount.eur` > 1 and `Order Id` <> 'x'", {"amount.eur", "order id"}),
         ("case when f then true else a > 1 end", {"f", "a"}), ("if(f, a, b) = 1", {"f", "a", "b"}),
         ("coalesce(a, b, 0) >= 0", {"a", "b"}), ("cast(c as int) > 1 and try_cast(c as date) < d", {"c", "d"}),
         ("a::bigint > 1", {"a"}), ("d >= date'2026-01-01' and t < timestamp'2026-01-01 00:00:00'", {"d", "t"}),

@@ -24,6 +24,7 @@ fields:
 - {name: id, type: bigint, required: true, min: 1}
 - {name: status, type: string, allowed: [open, closed], max_length: 6}
 - {name: code, type: string, pattern: "[A-Z]{2}", unique: true, required: true}
+- {name: note, type: string, not_blank: whitespace}
 - {name: day, type: date, min: 2026-01-01}
 - {name: amount, type: "decimal(10,2)", max: 99.5}
 - {name: share, type: double, may_be_absent: true}
@@ -52,12 +53,12 @@ def test_rules_that_a_frame_cannot_be_asked_are_named(contract: Contract, backen
 
 
 GOOD = {
-    "id": [1, 2], "status": ["open", None], "code": ["AA", "BB"], "day": [date(2026, 1, 1), date(2026, 1, 2)],
+    "id": [1, 2], "status": ["open", None], "code": ["AA", "BB"], "note": ["\u00a0x", None], "day": [date(2026, 1, 1), date(2026, 1, 2)],
     "share": [0.5, None],
 }  # fmt: skip
 BAD = [
     ("id", [0, 2]), ("status", ["new", None]), ("code", ["AA", "b"]), ("code", ["AA", "AA"]),
-    ("day", [date(2025, 12, 31), date(2026, 1, 2)]), ("code", ["AAx", "BB"]),
+    ("day", [date(2025, 12, 31), date(2026, 1, 2)]), ("code", ["AAx", "BB"]), ("code", ["AA\n", "BB"]), ("note", ["\u200b\u00a0", None]),
 ]  # fmt: skip
 
 

@@ -237,7 +237,7 @@ class Measure:
                 hint="on this engine a dataset query reads the table `candidate` alone",
             )
         self.connection.execute(f"CREATE OR REPLACE TEMP VIEW candidate AS SELECT * FROM {files_relation(candidate)}")
-        rows = self.connection.execute(f"SELECT * FROM ({spark_sql.query(rule.sql, now)}) LIMIT 2").fetchall()
+        rows = self.connection.execute(f"SELECT * FROM ({spark_sql.measured_query(rule.sql, now)}) LIMIT 2").fetchall()
         if len(rows) != 1 or len(rows[0]) != 1:
             raise GateError(
                 f"dataset rule {rule.name!r}: the query must give one number, it gave "

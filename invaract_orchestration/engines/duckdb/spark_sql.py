@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from invaract_orchestration.contract.expressions import ExpressionError, parse_condition
 from invaract_orchestration.contract.standard_sql import standard_spelling
+from invaract_orchestration.engines.duckdb.spark_meaning import spelled
 from invaract_orchestration.errors import NotSupported
 
 _CALCULATIONS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg)
@@ -40,13 +41,30 @@ def expression(sql: str, reference: Reference, now: datetime) -> str:
 
 
 def guarded(tree: exp.Expr) -> exp.Expr:
-    """Every calculation, from the innermost, in a TRY of its own; DuckDB has none around aggregates, windows and subqueries."""
+    """Every calculation, from the innermost, in a TRY of its own."""
     root = exp.paren(tree)
     for node in reversed(list(root.find_all(*_CALCULATIONS))):
-        if not node.find(exp.AggFunc, exp.Window, exp.Query):
-            node.replace(exp.Anonymous(this="TRY", expressions=[node.copy()]))
+        node.replace(_tried(node.copy()))
     found: exp.Expr = root.this
     return found
+
+
+def _tried(node: exp.Expr) -> exp.Expr:
+    if not node.find(exp.AggFunc, exp.Window, exp.Query):
+        return exp.Anonymous(this="TRY", expressions=[node])
+    # TRY takes no aggregate, window and subquery: they are computed before it.
+    packed, inner = exp.Struct(), node.copy()
+    for key in [k for k in ("this", "expression") if isinstance(node.args.get(k), exp.Expr)]:
+        packed.append("expressions", exp.PropertyEQ(this=exp.to_identifier(key), expression=node.args[key]))
+        inner.set(key, exp.Dot(this=exp.to_identifier("v"), expression=exp.to_identifier(key)))
+    computed = exp.Lambda(this=exp.Anonymous(this="TRY", expressions=[inner]), expressions=[exp.to_identifier("v")])
+    listed = exp.Anonymous(this="LIST_TRANSFORM", expressions=[exp.Array(expressions=[packed]), computed])
+    return exp.Anonymous(this="LIST_EXTRACT", expressions=[listed, exp.Literal.number(1)])
+
+
+def measured_query(sql: str, now: datetime) -> str:
+    """The DuckDB text of a dataset rule's query, computed as conditions are."""
+    return rendered(guarded(standard_spelling(sqlglot.parse_one(sql, read="spark"))), now)
 
 
 def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> str:
@@ -65,8 +83,7 @@ def _viewed(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
 
 def rendered(tree: exp.Expr, now: datetime) -> str:
     """The DuckDB text of a tree, with current_date() and its like bound."""
-    bound = tree.transform(lambda node: _bound(node, now))
-    return bound.sql(dialect="duckdb")
+    return spelled(tree.transform(lambda node: _bound(node, now))).sql(dialect="duckdb")
 
 
 def _column(node: exp.Expr, reference: Reference) -> exp.Expr:
@@ -80,6 +97,7 @@ def _column(node: exp.Expr, reference: Reference) -> exp.Expr:
     else:
         raise NotSupported(f"the expression reads {'.'.join(parts)!r}, which is no column here")
     value: exp.Expr = exp.Var(this=found)
+    value.meta["is_column"] = True
     for part in parts[taken:]:
         value = exp.Anonymous(this="struct_extract", expressions=[value, exp.Literal.string(part)])
     return value

@@ -107,7 +107,7 @@ def _decimal(text: str, type_: Decimal, spec: FieldSpec) -> Reading:
         plain = f"replace({plain}, {q.text(spec.decimal_separator)}, '.')"
     value = f"TRY_CAST({plain} AS {duckdb_type(type_)})"
     form = "|".join(f"({f})" for f in forms)
-    if plain != text:
+    if plain != text or type_.precision == type_.scale:  # a text of DuckDB's own begins with the point then
         return Reading(value, f"{value} IS NOT NULL AND regexp_full_match({text}, {q.text(form)})")
     return Reading(value, _is_canonical(value, text, form))
 

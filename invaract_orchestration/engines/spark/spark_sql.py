@@ -12,15 +12,13 @@ import sqlglot
 from sqlglot import exp
 
 from invaract_orchestration.contract.expressions import ExpressionError, parse_condition
-from invaract_orchestration.engines.spark import patterns
+from invaract_orchestration.contract.standard_sql import standard_spelling
 from invaract_orchestration.engines.spark import sql_text as q
+from invaract_orchestration.engines.spark.tried import tried
 from invaract_orchestration.errors import NotSupported
 
 Reference = Callable[[str], str | None]
 """The SQL of the column of that name in any letter case, or none."""
-_TRIED: dict[type[exp.Expr], str] = {
-    exp.Add: "try_add", exp.Sub: "try_subtract", exp.Mul: "try_multiply", exp.Div: "try_divide", exp.Mod: "try_mod",
-}  # fmt: skip
 
 
 def condition(sql: str, reference: Reference, now: datetime) -> str:
@@ -49,7 +47,7 @@ def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> st
 
 def measured_query(sql: str, now: datetime) -> str:
     """The text of a dataset rule's query, computed as conditions are."""
-    return _rendered(sqlglot.parse_one(sql, read="spark"), now)
+    return _rendered(standard_spelling(sqlglot.parse_one(sql, read="spark")), now)
 
 
 def _viewed(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
@@ -60,8 +58,7 @@ def _viewed(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
 
 
 def _rendered(tree: exp.Expr, now: datetime) -> str:
-    bound = tree.transform(lambda node: _bound(node, now)).transform(_tried)
-    return str(bound.sql(dialect="spark"))
+    return str(tried(tree.transform(lambda node: _bound(node, now))).sql(dialect="spark"))
 
 
 def _column(node: exp.Expr, reference: Reference) -> exp.Expr:
@@ -74,7 +71,9 @@ def _column(node: exp.Expr, reference: Reference) -> exp.Expr:
             break
     else:
         raise NotSupported(f"the expression reads {'.'.join(parts)!r}, which is no column here")
-    return exp.Var(this=".".join([found, *(q.name(part) for part in parts[taken:])]))
+    value = exp.Var(this=".".join([found, *(q.name(part) for part in parts[taken:])]))
+    value.meta["is_column"] = True
+    return value
 
 
 def _bound(node: exp.Expr, now: datetime) -> exp.Expr:
@@ -82,15 +81,4 @@ def _bound(node: exp.Expr, now: datetime) -> exp.Expr:
         return exp.cast(exp.Literal.string(now.date().isoformat()), "DATE")
     if isinstance(node, exp.CurrentTimestamp) or (isinstance(node, exp.Anonymous) and str(node.this).lower() == "now"):
         return exp.Cast(this=exp.Literal.string(now.isoformat()), to=exp.DataType.build("TIMESTAMP", dialect="spark"))
-    return node
-
-
-def _tried(node: exp.Expr) -> exp.Expr:
-    called = _TRIED.get(type(node))
-    if called is not None:
-        return exp.Anonymous(this=called, expressions=[node.this, node.expression])
-    if type(node) is exp.Cast:
-        return exp.TryCast(**node.args)
-    if isinstance(node, exp.RegexpLike) and isinstance(node.expression, exp.Literal):
-        return exp.RegexpLike(this=node.this, expression=exp.Var(this=q.text(patterns.part(node.expression.name))))
     return node

@@ -1,0 +1,224 @@
+"""What DuckDB computes otherwise than Spark, spelled so that it computes the same.
+
+A text becomes a value only in Spark's forms (DuckDB takes `1_0`, `0x1F`, `epoch` and rounds `1.5` to a whole number), small whole
+numbers do not widen where a literal stands beside them, floats are rounded as they are written, and logarithms of nothing are null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from invaract_orchestration.engines.duckdb import sql_text as q
+
+_B = r"[\x00-\x20\x7F]*"
+_SIGN = "[+-]?"
+_REAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_DAY = "[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2}"
+_CLOCK = r"[0-9]{1,2}:[0-9]{1,2}(?::[0-9]{1,2}(?:\.[0-9]{1,6})?)?"
+_ZONE = "(?:Z|UTC|GMT|[+-][0-9]{1,2}(?::?[0-9]{2})?)"
+_TEXT = "VARCHAR"
+_VALUE = "invaract_value"
+_UNITS = {"YY": "YEAR", "YYYY": "YEAR", "MM": "MONTH", "MON": "MONTH", "DD": "DAY"}
+_DATES = "BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
+
+Sql = Callable[[str], str]
+"""A text of SQL around that of a value, which may stand in it more than once."""
+
+
+def spelled(tree: exp.Expr) -> exp.Expr:
+    """The tree with every node that DuckDB would read otherwise replaced by its text."""
+    root = exp.paren(tree)
+    for node in reversed(list(root.walk())):  # children first: what a node's text holds is final
+        said = None if node is root else _said(node)
+        if said is not None:
+            node.replace(exp.Var(this=said))
+    found: exp.Expr = root.this
+    return found
+
+
+def _said(node: exp.Expr) -> str | None:
+    match node:
+        case exp.Cast() | exp.TryCast():
+            return _cast(node.this, node.args["to"])
+        case exp.Literal() if not node.is_string and node.this.isdigit() and isinstance(node.parent, exp.Binary):
+            return f"CAST({node.this} AS INTEGER)" if int(node.this) < 1 << 31 else None
+        case exp.TsOrDsToDate():
+            return _cast(node.this, exp.DataType.build("date"))
+        case exp.Round():
+            return _round(node)
+        case exp.Ln() | exp.Log():
+            return _logarithm(node)
+        case exp.Ceil() | exp.Floor():
+            name = "ceil" if isinstance(node, exp.Ceil) else "floor"
+            return once(
+                node.this,
+                lambda x: (
+                    f"CASE WHEN typeof({x}) IN ('DOUBLE', 'FLOAT') THEN TRY_CAST({name}({x}) AS BIGINT) ELSE {name}({x}) END"
+                ),
+            )
+        case exp.ArrayContains():
+            return _contains(node)
+        case exp.Mod():
+            return f"{node.this.sql('duckdb')} % NULLIF({node.expression.sql('duckdb')}, 0)"
+        case exp.Replace() if node.args.get("replacement") is None:
+            return f"replace({node.this.sql('duckdb')}, {node.expression.sql('duckdb')}, '')"
+        case exp.Trim() if node.expression is None or not node.args.get("expression"):
+            called = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or "").upper(), "trim")
+            return f"{called}({node.this.sql('duckdb')}, ' ')"
+        case exp.SplitPart():
+            number = node.args["part_index"].sql("duckdb")
+            return f"CASE WHEN {number} <> 0 THEN {node.sql('duckdb')} END"
+        case exp.Anonymous() if str(node.this).lower() == "make_date":
+            return f"TRY({node.sql('duckdb')})"
+        case exp.AddMonths() | exp.TsOrDsAdd():
+            added = exp.Var(this=f"TRY(CAST({node.sql('duckdb')} AS DATE))")
+            return once(added, lambda x: f"CASE WHEN {x} {_DATES} THEN {x} END")
+        case exp.DateTrunc() | exp.TimestampTrunc() if node.args["unit"].name.upper() in _UNITS:
+            return f"date_trunc('{_UNITS[node.args['unit'].name.upper()]}', {node.this.sql('duckdb')})"
+        case exp.IntDiv():
+            return f"CAST({node.this.sql('duckdb')} AS BIGINT) // CAST({node.expression.sql('duckdb')} AS BIGINT)"
+    return _text_function(node)
+
+
+def _text_function(node: exp.Expr) -> str | None:
+    match node:
+        case exp.Left() | exp.Right():
+            name, text, length = type(node).__name__.lower(), node.this.sql("duckdb"), node.expression.sql("duckdb")
+            return f"CASE WHEN {length} > 0 THEN {name}({text}, {length}) WHEN {length} <= 0 THEN {name}({text}, 0) END"
+        case exp.Lower():
+            return f"lower({_dotted(node.this)})"
+        case exp.ILike():
+            return f"lower({_dotted(node.this)}) LIKE lower({_dotted(node.expression)})"
+        case exp.Upper():
+            return once(node.this, _upper)
+    return None
+
+
+def _dotted(text: exp.Expr) -> str:
+    """The only letter whose small one has two characters."""
+    return f"replace({text.sql('duckdb')}, '\u0130', 'i\u0307')"
+
+
+_EXPANDED = tuple(c for c in map(chr, range(0x80, 0x10000)) if not 0xD800 <= ord(c) < 0xE000 and len(c.upper()) > 1)
+"""Letters whose capital has several characters, which DuckDB leaves as they are."""
+
+
+def _upper(x: str) -> str:
+    expanded = x
+    for letter in _EXPANDED:
+        expanded = f"replace({expanded}, '{letter}', '{letter.upper()}')"
+    return f"CASE WHEN regexp_matches({x}, '[{''.join(_EXPANDED)}]') THEN upper({expanded}) ELSE upper({x}) END"
+
+
+def once(value: exp.Expr, sql: Sql) -> str:
+    """SQL around a value that is computed once, however often it stands in it."""
+    text, bare = value.sql("duckdb"), value.unnest()
+    if isinstance(bare, exp.Column | exp.Literal) or bare.meta.get("is_column"):
+        return f"({sql(text)})"
+    return f"list_transform([{text}], lambda {_VALUE}: {sql(_VALUE)})[1]"
+
+
+# -- from one type to another
+
+
+def _cast(value: exp.Expr, to: exp.DataType) -> str:
+    target = to.sql("duckdb")
+    if to.is_type(*exp.DataType.INTEGER_TYPES):
+        return once(value, lambda x: _from_text(x, target, f"{_B}({_SIGN}[0-9]+){_B}"))
+    if to.is_type("decimal"):
+        return once(value, lambda x: _from_text(x, target, f"{_B}({_SIGN}{_REAL}){_B}"))
+    if to.is_type("float", "double"):
+        return once(value, lambda x: _real(x, target))
+    if to.is_type("boolean"):
+        return once(value, _truth)
+    if to.is_type("date"):
+        return once(value, _date)
+    if to.is_type("timestamp", "timestamptz", "timestampntz"):
+        zoned = target if to.is_type("timestampntz") else "TIMESTAMPTZ"  # to_timestamp() gives an instant too
+        return once(value, lambda x: _time(x, zoned))
+    if to.is_type("text", "varchar"):
+        zoneless = q.text(r"\+00$")
+        return once(
+            value,
+            lambda x: (
+                f"CASE WHEN typeof({x}) = 'TIMESTAMP WITH TIME ZONE' THEN regexp_replace(CAST({x} AS {_TEXT}), {zoneless}, '') "
+                f"ELSE CAST({x} AS {_TEXT}) END"
+            ),
+        )
+    return once(value, lambda x: f"TRY_CAST({x} AS {target})")
+
+
+def _from_text(x: str, target: str, form: str, otherwise: str | None = None) -> str:
+    """What a text says in a form, whose first group it is, null where it is in no such form; any other value is cast."""
+    said = f"TRY_CAST(regexp_extract(CAST({x} AS {_TEXT}), {q.text(f'^{form}$')}, 1) AS {target})"
+    return f"CASE WHEN typeof({x}) = '{_TEXT}' THEN {otherwise or said} ELSE TRY_CAST({x} AS {target}) END"
+
+
+def _real(x: str, target: str) -> str:
+    word = f"lower(trim(CAST({x} AS {_TEXT}), ' \t\n\r\f\v'))"
+    said = f"TRY_CAST(regexp_extract(CAST({x} AS {_TEXT}), {q.text(f'^{_B}({_SIGN}{_REAL})[dDfF]?{_B}$')}, 1) AS {target})"
+    named = (
+        f"CASE {word} WHEN 'nan' THEN 'nan'::{target} WHEN 'inf' THEN 'inf'::{target} WHEN '+inf' THEN 'inf'::{target} "
+        f"WHEN 'infinity' THEN 'inf'::{target} WHEN '+infinity' THEN 'inf'::{target} WHEN '-inf' THEN '-inf'::{target} "
+        f"WHEN '-infinity' THEN '-inf'::{target} ELSE {said} END"
+    )
+    return _from_text(x, target, "", named)
+
+
+def _truth(x: str) -> str:
+    word = f"lower(trim(CAST({x} AS {_TEXT}), ' \t\n\r\f\v'))"
+    named = f"CASE WHEN {word} IN ('t', 'true', 'y', 'yes', '1') THEN true WHEN {word} IN ('f', 'false', 'n', 'no', '0') THEN false END"
+    return _from_text(x, "BOOLEAN", "", named)
+
+
+def _date(x: str) -> str:
+    def said(form: str, rest: str) -> str:
+        part = f"nullif(regexp_extract(CAST({x} AS {_TEXT}), {q.text(f'^{_B}({form}){_B}$')}, 1), '')"
+        return f"TRY_CAST({part} || {q.text(rest)} AS DATE)"
+
+    whole = f"TRY_CAST(regexp_extract(CAST({x} AS {_TEXT}), {q.text(rf'^{_B}({_DAY})(?:[ T](?s:.*))?{_B}$')}, 1) AS DATE)"
+    return _from_text(x, "DATE", "", f"coalesce({whole}, {said('[0-9]{4,6}', '-01-01')}, {said('[0-9]{4,6}-[0-9]{1,2}', '-01')})")
+
+
+def _time(x: str, target: str) -> str:
+    form = f"^{_B}({_DAY}(?:[ T]{_CLOCK}(?: ?{_ZONE})?)?){_B}$"
+    said = f"TRY_CAST(regexp_replace(regexp_extract(CAST({x} AS {_TEXT}), {q.text(form)}, 1), ' ?(UTC|GMT)$', 'Z') AS {target})"
+    short = f"TRY_CAST({_date(x)} AS {target})"
+    is_short = f"regexp_full_match(CAST({x} AS {_TEXT}), {q.text(f'{_B}[0-9]{{4,6}}(-[0-9]{{1,2}})?{_B}')})"
+    return _from_text(x, target, "", f"CASE WHEN {is_short} THEN {short} ELSE {said} END")
+
+
+# -- functions
+
+
+def _round(node: exp.Round) -> str:
+    digits = node.args["decimals"].sql("duckdb") if node.args.get("decimals") else "0"
+
+    def said(x: str) -> str:
+        exact = f"round(TRY_CAST(CAST({x} AS {_TEXT}) AS DECIMAL(38,19)), {digits})"  # as it is written, half away from zero
+        return (
+            f"CASE WHEN typeof({x}) IN ('DOUBLE', 'FLOAT') THEN coalesce(CAST({exact} AS DOUBLE), round(CAST({x} AS DOUBLE), {digits})) "
+            f"ELSE round({x}, {digits}) END"
+        )
+
+    return once(node.this, said)
+
+
+def _logarithm(node: exp.Expr) -> str:
+    if isinstance(node, exp.Ln):
+        return once(node.this, lambda x: f"CASE WHEN {x} > 0 THEN ln({x}) END")
+    of = node.args.get("expression") or node.this
+    base = node.this.sql("duckdb") if node.args.get("expression") else "10"
+    return once(of, lambda x: f"CASE WHEN {x} > 0 THEN log({base}, {x}) END")
+
+
+def _contains(node: exp.ArrayContains) -> str:
+    wanted = node.expression.sql("duckdb")
+    return once(
+        node.this,
+        lambda x: (
+            f"CASE WHEN list_contains({x}, {wanted}) THEN true WHEN len({x}) = list_count({x}) AND ({wanted}) IS NOT NULL THEN false END"
+        ),
+    )
