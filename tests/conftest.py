@@ -6,6 +6,7 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--pictures", action="store_true", help="write the pictures of docs/pictures")
     group = parser.getgroup("cases")
     group.addoption("--cases", metavar="DIR", help="a folder of case folders, played by tests/cases")
     group.addoption("--engine", choices=["duckdb", "spark"], help="play cases on this engine alone; both without it")

@@ -20,6 +20,8 @@ import pytest
 from tests.airflow.standalone import Standalone, run_standalone
 
 HERE = Path(__file__).parent
+PASSWORD = "CANARY-PW"
+"""Of the served Airflow's connection to a store that is not there; it must be shown nowhere."""
 EXAMPLES = HERE.parents[1] / "airflow_plugin" / "example_dags"
 
 
@@ -251,6 +253,7 @@ def serve_airflow(folder: Path, database: str | None = None) -> Iterator[tuple[S
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin,viewer:viewer",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
         "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(transport),
+        "AIRFLOW_CONN_AUDIT": f"invaract://gate:{PASSWORD}@127.0.0.1:1/audit",
         "INVARACT_LAKE_ROOT": str(lake.root),
     }
     if database is not None:

@@ -24,6 +24,7 @@ class Standalone:
     """A running one, asked through its API as its admin."""
 
     home: Path
+    environment: Mapping[str, str]
     url: str
     client: httpx.Client
 
@@ -69,10 +70,10 @@ class Standalone:
 def run_standalone(home: Path, environment: Mapping[str, str]) -> Iterator[Standalone]:
     """Start one and stop it with everything that it started."""
     port = free_port()
-    url = f"http://127.0.0.1:{port}"
+    url, ports = f"http://127.0.0.1:{port}", _ports(port)
     with (home / "standalone.log").open("wb") as log:
         process = subprocess.Popen(
-            [Path(sys.executable).with_name("airflow"), "standalone"], env=os.environ | environment | _ports(port), stdout=log,
+            [Path(sys.executable).with_name("airflow"), "standalone"], env=os.environ | environment | ports, stdout=log,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
         try:
@@ -80,9 +81,9 @@ def run_standalone(home: Path, environment: Mapping[str, str]) -> Iterator[Stand
                 wait_for(lambda: process.poll() is not None or _is_healthy(client), 400, f"Airflow to start: {home / 'standalone.log'}")
                 assert process.poll() is None, (home / "standalone.log").read_text()[-3000:]
                 _log_in(client)
-                yield Standalone(home=home, url=url, client=client)
+                yield Standalone(home=home, environment=dict(environment) | ports, url=url, client=client)
         finally:
-            _stop(process)
+            stop(process)
 
 
 def wait_for(is_done: Callable[[], bool], seconds: float, what: str) -> None:
@@ -131,7 +132,7 @@ def _log_in(client: httpx.Client) -> None:
     client.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGINT)
     try:
         with suppress(subprocess.TimeoutExpired):

@@ -37,6 +37,7 @@ def test_one_publication_per_submission_whatever_dies_is_cleared_or_waits(
     sensor_waits_in_the_triggerer(airflow, setup)
     failed_task_leads_to_its_audit(airflow)
     lineage_has_outputs_only_for_what_was_published(airflow)
+    zombie_is_found_and_tried_again(airflow, setup)
     no_value_is_in_any_log(airflow)
 
 
@@ -55,6 +56,21 @@ def worker_dies_after_the_commit(airflow: Standalone, setup: Setup) -> None:
     run_id = airflow.runs("consumer")[0]["dag_run_id"]
     value = airflow.get(f"dags/consumer/dagRuns/{run_id}/taskInstances/consume/xcomEntries/return_value")["value"]
     assert json.loads(value.replace("'", '"')) if isinstance(value, str) else value == [[found[0].submission.submission_id, 1]]
+
+
+def zombie_is_found_and_tried_again(airflow: Standalone, setup: Setup) -> None:
+    """Task and supervisor are killed after the commit: nobody is left who could tell, the scheduler misses the heartbeat."""
+    setup.lake.land("zombie.csv", "id,v", "Z1,1")
+
+    ended = airflow.run("dying", setup.conf("zombie", dies="supervisor"))
+
+    assert ended == {"gate": ("success", 2)}
+    assert [r for r in setup.lake.rows("reporting/batch") if r["id"].startswith("Z")] == [{"id": "Z1", "v": 1}]
+    again, first = audited("zombie")
+    assert (again.outcome.code, first.state) == ("publish.already_done", "published")
+    assert again.submission.submission_id == first.submission.submission_id
+    assert again.outcome.publication.attempt_id == first.attempt.attempt_id
+    assert "Detected a task instance without a heartbeat" in (airflow.home / "standalone.log").read_text()
 
 
 def breach_is_tried_once(airflow: Standalone, setup: Setup) -> None:

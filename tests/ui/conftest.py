@@ -22,10 +22,6 @@ from tests.ui.story import NOW, tell
 Serve = Callable[[Any], AbstractContextManager[str]]
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--pictures", action="store_true", help="write the pictures of docs/audit-ui.md")
-
-
 @dataclass(frozen=True)
 class Told:
     """A store that a story was told to; `ids` are attempts by what they are."""

@@ -25,14 +25,14 @@ HOSTILE = """<script>alert(1)</script>"'><img src=x onerror=alert(2)>{{7*7}}</ti
 PATHS = ("/", "/runs", "/quarantine", "/status", f"/contracts/{quote(HOSTILE, safe='')}", "/runs/att-1")
 
 
-def record_hostile(store: SqlAuditStore) -> None:
+def record_hostile(store: SqlAuditStore, dag_id: str = HOSTILE) -> None:
     document = (
         '{"contract": "x", "description": "%s", "fields": [{"name": "%s", "type": "%s", "pattern": "%s"}], "keys": [{"columns": ["%s"]}],'
         '"publish": {"target": "%s"}, "quality": {"row_rules": [{"name": "%s", "sql": "%s"}]}}' % ((HOSTILE.replace('"', '\\"'),) * 8)
     )
     version = build_version(HOSTILE, HOSTILE, digest=HOSTILE, document=document)
     submission = build_submission(contract=HOSTILE, target=f"/lake/a/{HOSTILE}", parameters={HOSTILE: HOSTILE})
-    context = {HOSTILE: HOSTILE, "dag_id": HOSTILE, "run_id": HOSTILE, "asset": HOSTILE}
+    context = {HOSTILE: HOSTILE, "dag_id": dag_id, "run_id": HOSTILE, "asset": HOSTILE}
     attempt = build_attempt(contract_version=version, context=context, environment=HOSTILE, host=HOSTILE, engine=HOSTILE)
     plan = {"plan": f"Read({HOSTILE})\n└─ WHERE {HOSTILE}\n", "lineage": '{"%s": {"kind": "%s"}}' % (("<img src=x onerror=alert(3)>",) * 2)}
     store.open_attempt(submission, attempt, build_event(message=HOSTILE, detail={HOSTILE: HOSTILE, **plan}))
