@@ -13,7 +13,7 @@ from airflow_plugin.hooks import InvaractHook
 from airflow_plugin.links import ContractAuditLink
 from airflow_plugin.origin import frame_id, origin_of
 from airflow_plugin.reports import XCOM_KEY, asset_extra, sentence_of, summarize
-from airflow_plugin.transforms import import_function, is_query, read_query
+from airflow_plugin.transforms import asks_for, import_function, is_query, read_query, with_rows
 
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import Context
@@ -34,7 +34,8 @@ class ContractGateOperator(BaseOperator):
         source: place of the batch, instead of the contract's.
         parameters: texts for the `{name}`s of the contract.
         transform: the code that makes the rows: a file of Spark SQL (`.sql`, relative to the contract's folder), or the dotted
-            name of a function, which gets what it asks for of the task's context and `parameters`, and returns a frame.
+            name of a function, which gets what it asks for of the task's context and `parameters`, and returns a frame. One
+            that asks for `rows` (and `session`) gets the checked good rows of the contract's source, on the Spark engine.
         target: the table, instead of the contract's.
         environment: which environment of the contract applies.
         engine: which engine runs the gate, instead of the configured one.
@@ -135,6 +136,8 @@ class ContractGateOperator(BaseOperator):
 
     def _frame(self, context: Context, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         known = {**context, "parameters": dict(self.parameters or {}), **kwargs}
+        if asks_for(function, "rows"):
+            return {"submission_id": self.submission_id, "transform": with_rows(function, args, known)}
         frame = function(*args, **determine_kwargs(function, args, known))
         return {"submission_id": self.submission_id or frame_id(context), "frame": frame}
 

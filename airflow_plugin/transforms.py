@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from airflow.providers.common.compat.sdk import determine_kwargs
 
 from airflow_plugin.exceptions import GateMisused
 
@@ -46,3 +49,19 @@ def import_function(transform: str) -> Callable[..., Any]:
         raise GateMisused(f"transform {transform!r}: module {module!r} has no function {name!r}\nHint: {hint}")
     function: Callable[..., Any] = found
     return function
+
+
+def asks_for(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function has a parameter of that name."""
+    return name in inspect.signature(function).parameters
+
+
+def with_rows(function: Callable[..., Any], args: Sequence[Any], known: Mapping[str, Any]) -> Callable[[Any, Any], Any]:
+    """The function as the gate calls it, with its session and the checked good rows beside what a task knows."""
+
+    def transform(session: Any, rows: Any) -> Any:
+        return function(*args, **determine_kwargs(function, args, {**known, "session": session, "rows": rows}))
+
+    transform.__module__ = getattr(function, "__module__", None) or type(function).__module__
+    transform.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
+    return transform

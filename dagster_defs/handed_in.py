@@ -1,12 +1,15 @@
 """What a producer returned, as a batch for the gate.
 
 Rows become a Parquet file in a restricted folder for the time of the run, so that they have what every batch has: a digest of
-their content. The same rows again are the same submission, and a correction is told from a retry.
+their content. The same rows again are the same submission, and a correction is told from a retry. A Spark DataFrame stays lazy,
+so that its plan can be judged: it has no digest, and is named after asset and partition.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -26,11 +29,12 @@ _FOLDER = Path("_invaract") / "handed_in"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """What the rows are for: one partition of one asset (`partition` is null for an asset without)."""
+    """What the rows are for: one partition of one asset (`partition` is null for an asset without). `run` stays for retries."""
 
     asset: str
     partition: str | None
     parameters: Parameters | None
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,7 @@ class Offer:
 
 
 @contextmanager
-def offered(contract: Contract, rows: Any, slot: Slot, lake_root: Path) -> Iterator[Offer]:
+def offered(contract: Contract, rows: Any, slot: Slot, lake_root: Path, engine: str = "duckdb") -> Iterator[Offer]:
     """The batch that a producer's result stands for; nothing returned means the contract's own source.
 
     Raises:
@@ -53,6 +57,11 @@ def offered(contract: Contract, rows: Any, slot: Slot, lake_root: Path) -> Itera
         yield _own_source(contract, slot)
     elif isinstance(rows, str):
         yield _query(contract, rows, slot)
+    elif _library(rows) == "pyspark":
+        yield _frame(contract, rows, slot, engine)
+    elif inspect.isroutine(rows) or isinstance(rows, functools.partial):
+        own = _own_source(contract, slot)
+        yield Offer(contract=contract, call={**own.call, "transform": rows})
     else:
         folder = lake_root / _FOLDER / uuid.uuid4().hex
         try:
@@ -80,6 +89,22 @@ def _query(contract: Contract, sql: str, slot: Slot) -> Offer:
         digest = hashlib.sha256("\n".join([slot.asset, str(slot.partition), sql]).encode()).hexdigest()
         call["submission_id"] = f"q-{digest[:24]}"
     return Offer(contract=contract, call=call)
+
+
+def _frame(contract: Contract, rows: Any, slot: Slot, engine: str) -> Offer:
+    if engine != "spark":
+        raise NotSupported(
+            "a Spark DataFrame needs the Spark engine",
+            hint="say engine: spark on the resource, or INVARACT_ENGINE=spark; else return its rows with .toArrow()",
+        )
+    words = [slot.asset, slot.partition if slot.partition is not None else f"run {slot.run}"]
+    digest = hashlib.sha256("\n".join(words).encode()).hexdigest()
+    parameters = parameters_of(contract, slot.partition, slot.parameters)
+    return Offer(contract=contract, call={"frame": rows, "parameters": parameters, "submission_id": f"f-{digest[:24]}"})
+
+
+def _library(rows: Any) -> str:
+    return type(rows).__module__.partition(".")[0]
 
 
 def _written(contract: Contract, rows: Any, slot: Slot, folder: Path) -> Offer:
@@ -122,9 +147,7 @@ def _write(rows: Any, path: Path) -> None:
 
 def _stream(rows: Any) -> Any:
     """Anything that gives Arrow record batches; a lazy frame is computed here, once."""
-    library = type(rows).__module__.partition(".")[0]
-    if library == "pyspark":
-        raise NotSupported("a Spark DataFrame needs the Spark engine", hint="return its rows with .toArrow()")
+    library = _library(rows)
     if library == "pandas" and hasattr(rows, "columns"):
         import pyarrow as pa  # see _write
 
@@ -135,5 +158,6 @@ def _stream(rows: Any) -> Any:
         return rows
     raise UsageError(
         f"a producer returned {library}.{type(rows).__qualname__}, which holds no rows",
-        hint="return a DataFrame (pandas, polars, pyarrow), a DuckDB relation, SQL text, or nothing",
+        hint="return a DataFrame (pandas, polars, pyarrow, Spark), a DuckDB relation, SQL text, a function of session and rows, "
+        "or nothing",
     )

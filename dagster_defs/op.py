@@ -110,10 +110,14 @@ class _Run:
 
     def _story(self, rows: Any, partition: str | None) -> Story:
         gated, resource, context = self.gated, self.resource, self.context
-        slot = Slot(asset=gated.published.to_user_string(), partition=partition, parameters=gated.parameters)
+        slot = Slot(
+            asset=gated.published.to_user_string(), partition=partition, parameters=gated.parameters,
+            run=context.run.root_run_id or context.run.run_id,
+        )  # fmt: skip
         try:
             placed = relocated(resource.placed(gated.contract), gated.source)
-            with offered(placed, rows, slot, resource.settings().lake_root) as offer:
+            settings = resource.settings()
+            with offered(placed, rows, slot, settings.lake_root, settings.engine) as offer:
                 call = {**offer.call, **_asked_by_tags(context.run.tags)}
                 result = resource.run(offer.contract, tell=context.log.info, context=run_context(context, slot), **call)
         except InvaractError as error:
@@ -156,7 +160,7 @@ def _submission(record: dg.EventLogRecord) -> Any:
 
 
 def _rows_of(rows: Any, partition: str) -> Any:
-    if rows is None or isinstance(rows, str):
+    if rows is None or isinstance(rows, str) or callable(rows):
         return rows
     if isinstance(rows, Mapping) and partition in rows:
         return rows[partition]

@@ -112,3 +112,35 @@ def test_sensor_waits_on_while_only_another_slice_is_published(setup: Any, run_d
     run_dag("gate", conf=setup.conf("p"))
 
     assert run_dag("wait", conf=setup.conf("q")).tasks == {"wait": "failed"}
+
+
+def good_rows(rows: Any, parameters: Any) -> Any:
+    return rows.where(f"id LIKE '{parameters['part']}%'").selectExpr("id", "v * 10 AS v")
+
+
+@pytest.mark.spark
+def test_function_that_asks_for_rows_gets_those_of_the_source_that_passed(
+    setup: Any, run_dag: Any, attempts: Any, monkeypatch: Any
+) -> None:
+    import sys
+    from types import ModuleType
+
+    from tests.spark import sessions
+
+    if not sessions.HAS_JAVA:
+        pytest.skip("the Spark engine needs Java, and none was found")
+    sessions.classic()
+    monkeypatch.setenv("INVARACT_ENGINE", "spark")
+    module = ModuleType("invaract_test_good_rows")
+    module.good_rows = good_rows
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    setup.contract.write_text(setup.contract.read_text() + "\nquality: {on_row_failure: quarantine}\n")
+    landing = setup.contract.parent / "landing"
+    landing.mkdir()
+    (landing / "p.csv").write_text("id,v\np1,1\np2,x\nq1,3\n")
+
+    ran = run_dag("gate_transforms", conf=setup.conf("p", transform="invaract_test_good_rows:good_rows"))
+
+    assert ran.tasks["gate"] == "success", attempts()[0].outcome.message
+    assert setup.lake.rows("reporting/batch") == [{"id": "p1", "v": 10}]
+    assert attempts()[0].submission.submission_id.startswith("s-")
