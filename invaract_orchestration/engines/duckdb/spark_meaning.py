@@ -60,6 +60,8 @@ def _said(node: exp.Expr) -> str | None:
             )
         case exp.ArrayContains():
             return _contains(node)
+        case exp.Sum() if not isinstance(node.parent, exp.Window | exp.Filter):
+            return once(node, lambda x: f"CASE WHEN typeof({x}) <> 'HUGEINT' OR TRY_CAST({x} AS BIGINT) IS NOT NULL THEN {x} END")
         case exp.Mod():
             return f"{node.this.sql('duckdb')} % NULLIF({node.expression.sql('duckdb')}, 0)"
         case exp.Replace() if node.args.get("replacement") is None:
