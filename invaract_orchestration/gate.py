@@ -182,7 +182,7 @@ class _Flow:
         with self.gate.engine.open(self._candidate_place() / "scratch", self._table_place) as session:
             batch, arrived = judge_source(self.contract, received.batch, session, self.now)
             self.course.checks += arrived
-            if not self.course.is_blocked:
+            if not self.course.is_blocked and not self.contract.transformations:
                 self._judge_plan(session, batch)
             if self.course.is_blocked:
                 return self._rejected(decide(tuple(self.course.checks), None))
@@ -286,13 +286,13 @@ class _Flow:
 
     # 3. what is about to be published: first what the code does, then the rows
 
-    def _judge_plan(self, session: Any, batch: Batch) -> None:
+    def _judge_plan(self, session: Any, batch: Batch, steps: StepPlan | None = None) -> None:
         """Plan rules are judged before any row is read; the plan is on record whether it keeps them or not."""
-        compiled = compile_plan(self.contract, batch, session.table_schemas(batch), session.frame_plan(batch))
+        compiled = compile_plan(self.contract, batch, session.table_schemas(batch), session.frame_plan(batch), steps=steps)
         own = batch.transform
-        if batch.query is not None or own is not None:
+        if batch.query is not None or own is not None or steps is not None:
             self.course.lineage = compiled.sources()
-        if batch.query is not None or own is not None or self.contract.rules:
+        if batch.query is not None or own is not None or steps is not None or self.contract.rules:
             told = compiled.describe(input_tags(self.contract)) | ({"function": own.name} if own is not None else {})
             self.course.trail.step("received", "judging the plan", told)
         self.course.checks += judge_plan_rules(self.contract, compiled)
@@ -302,6 +302,8 @@ class _Flow:
         plan = None
         if self.contract.is_stepped:
             batch, arrived, plan = judge_stepped_arrival(self.contract, batch, session, self.now)
+            if plan is not None and self.contract.transformations:
+                self._judge_plan(session, batch, plan)
         else:
             batch, arrived = judge_arrival(self.contract, batch, session, self.now, self.course.lineage)
         self.course.checks += arrived

@@ -14,6 +14,8 @@ from invaract_orchestration.candidate.plan.nodes import Plan, Read, UnknownPlan
 from invaract_orchestration.candidate.plan.render import render_plan
 from invaract_orchestration.candidate.plan.sensitivity import output_tags
 from invaract_orchestration.candidate.plan.sql import translate_sql
+from invaract_orchestration.candidate.step_plan import StepPlan
+from invaract_orchestration.candidate.step_text import steps_query
 from invaract_orchestration.contract.field_types import Struct
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.intake.batch import Batch
@@ -50,14 +52,17 @@ class CompiledPlan:
 
 
 def compile_plan(
-    contract: Contract, batch: Batch, inputs: Mapping[str, Struct], frame: Translation | None, *, first_id: int = 0
-) -> CompiledPlan:
+    contract: Contract, batch: Batch, inputs: Mapping[str, Struct], frame: Translation | None, *, first_id: int = 0,
+    steps: StepPlan | None = None,
+) -> CompiledPlan:  # fmt: skip
     """The plan of a batch: of its query, its frame or its function, or a bare read of its files or table.
 
     `first_id` is where the ids of its columns begin, for a plan that becomes part of another one.
 
     A frame whose plan the engine cannot tell is a leaf that hides what made it: a rule on it is then unverifiable, never kept.
     """
+    if steps is not None and contract.transformations and batch.frame is None:
+        return _of_steps(contract, batch, inputs, steps)
     if batch.frame is not None or batch.transform is not None:
         hidden = UnknownPlan(description="rows handed in", source_type="frame")
         told = frame or Translation(plan=hidden)
@@ -65,9 +70,23 @@ def compile_plan(
     if batch.query is not None:
         translation: Translation = translate_sql(batch.query, inputs, first_id=first_id)
         return CompiledPlan(plan=translation.plan, inputs=inputs, diagnostics=translation.diagnostics)
-    name = batch.table or (contract.source.location if contract.source else None) or "handed in"
+    name = _dataset(contract, batch)
     columns = tuple(Attribute(id=i, name=f.name, type=f.type) for i, f in enumerate(contract.fields, first_id))
     return CompiledPlan(plan=Read(dataset=name, columns=columns, format=batch.source.format), inputs=inputs)
+
+
+def _of_steps(contract: Contract, batch: Batch, inputs: Mapping[str, Struct], steps: StepPlan) -> CompiledPlan:
+    """The plan of the declared steps, over the query or the dataset that gives the rows."""
+    dataset = _dataset(contract, batch)
+    own = Struct(tuple((f.name, f.type) for f in steps.source.fields))
+    known = {**inputs} if batch.query is not None else {**inputs, dataset: own}
+    known |= {name: Struct(tuple(columns.items())) for name, columns in steps.links.items()}
+    translation = translate_sql(steps_query(contract, steps, dataset, batch.query), known)
+    return CompiledPlan(plan=translation.plan, inputs=known, diagnostics=translation.diagnostics)
+
+
+def _dataset(contract: Contract, batch: Batch) -> str:
+    return batch.table or (contract.source.location if contract.source else None) or "handed in"
 
 
 def input_tags(contract: Contract) -> dict[str, tuple[str, ...]]:

@@ -74,6 +74,7 @@ class StepPlan:
     """Both phases. `source` is what is promised of the columns as they arrive."""
 
     source: Contract
+    links: Mapping[str, Columns]
     pre: Chain
     post: Chain
 
@@ -100,7 +101,7 @@ def compile_steps(contract: Contract, source: Contract, links: Mapping[str, Colu
     pre = _chain(contract, "pre", ARRIVED, columns, True, links, views)
     views.begin(GOOD, pre.columns, has_row=pre.has_row)
     post = _chain(contract, "post", GOOD, pre.columns, pre.has_row, links, views)
-    return StepPlan(source=source, pre=pre, post=post)
+    return StepPlan(source=source, links=links, pre=pre, post=post)
 
 
 def _chain(

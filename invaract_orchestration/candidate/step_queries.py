@@ -350,11 +350,11 @@ def _deduplicate(step: t.Deduplicate, rows: StepInput) -> StepQuery:
 
 
 def is_blank(column: exp.Expr, type_: ft.FieldType) -> exp.Expr:
-    """Whether a part of a key is null, or a text of nothing but white space."""
+    """Whether a part of a key is null, or a text of nothing but spaces; `implied_rules` asks the same."""
     missing = exp.Is(this=column, expression=exp.Null())
     if type_ != ft.STRING:
         return missing
-    return exp.or_(missing, exp.EQ(this=m.mark(m.TRIM, column.copy(), "both"), expression=_text("")), copy=False)
+    return exp.or_(missing, exp.EQ(this=exp.Trim(this=column.copy()), expression=_text("")), copy=False)
 
 
 def _has_order(type_: ft.FieldType) -> bool:

@@ -124,11 +124,10 @@ def _is_read_as(declared: ft.FieldType, found: ft.FieldType) -> bool:
 
 def flattened(contract: Contract, found: Found) -> Contract:
     """The contract with a first step for each column `parent_child` that is read and that only stands inside of `parent`."""
-    flatten = contract.source.flatten if contract.source else False
+    flatten = contract.source.flatten if contract.source else ()
     if not flatten:
         return contract
-    named = flatten if isinstance(flatten, tuple) else tuple(found)
-    chosen = [n for n in found if n in named]
+    chosen = [n for n in found if "*" in flatten or n in flatten]
     parents = sorted(chosen, key=len, reverse=True)
     there = {n.lower() for n in found}
     steps = []

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from invaract_orchestration.contract.field_types import Array, FieldType, Map, Struct
+from invaract_orchestration.contract.implied_rules import implied_rules
 from invaract_orchestration.contract.model import Contract, FieldSpec, RowRule, Severity
 
 RowCheckKind = Literal[
@@ -46,7 +47,7 @@ def row_checks(contract: Contract) -> tuple[RowCheck, ...]:
             expected=f"true for every row: {rule.sql}"
             + (" (null passes)" if rule.null_is == "pass" else " (null fails)"),
         )
-        for rule in contract.quality.row_rules
+        for rule in (*contract.quality.row_rules, *implied_rules(contract))
     )  # fmt: skip
     return tuple(checks)
 

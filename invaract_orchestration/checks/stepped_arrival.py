@@ -11,6 +11,7 @@ from invaract_orchestration.checks.arrival import judge_arrival
 from invaract_orchestration.checks.phased import judge_result, phased_checks
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.errors import NotSupported
 from invaract_orchestration.intake.batch import Batch
 from invaract_orchestration.intake.csv_header import read_header
 
@@ -23,6 +24,14 @@ def judge_stepped_arrival(
     Raises:
         GateError: a step or a check cannot be done on the columns that arrive.
     """
+    if batch.transform is not None:
+        raise NotSupported(
+            "a function as transformation does not go with a contract that declares steps or casts",
+            hint="do what the steps do in the function, or what the function does in a step of kind sql",
+        )
+    if contract.source is None:
+        own = contract.model_copy(update={"source": batch.source})
+        contract = own.placed(contract.base, contract.environment, contract.declared)
     found = _found(contract, batch, session, now)
     contract = flattened(contract, found)
     source = source_contract(contract, found)

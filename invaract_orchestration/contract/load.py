@@ -11,6 +11,7 @@ from invaract_orchestration.contract.binding import bind_model, describe
 from invaract_orchestration.contract.consistency import check_consistency
 from invaract_orchestration.contract.dialects.foreign import foreign_dialect
 from invaract_orchestration.contract.dialects.native import normalize
+from invaract_orchestration.contract.dialects.olc import from_olc, is_olc
 from invaract_orchestration.contract.environments import apply_environment
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.contract.report import Report
@@ -50,6 +51,8 @@ def load_contract_text(text: str, *, file: str = "<text>") -> Contract:
         raise ContractError(report.sorted_problems())
     if foreign_dialect(root, report):
         raise ContractError(report.sorted_problems())
+    if is_olc(root):
+        root = from_olc(root, file, report)
     contract = bind_model(Contract, normalize(root, file, report), (), report)
     if isinstance(contract, Contract):
         check_consistency(contract, report)

@@ -106,8 +106,8 @@ class Source(Closed):
     """The columns as they arrive, where transformations make others of them; by default the fields that no step creates."""
     options: SourceOptions = SourceOptions()
     """How the text of the files is written."""
-    flatten: bool | tuple[str, ...] = False
-    """Columns whose JSON text, or nested value, gives columns `parent_child` of their own: all (`true`), or those named."""
+    flatten: tuple[str, ...] = ()
+    """Columns whose JSON text, or nested value, gives columns `parent_child` of their own; `*` means every column."""
     header: Literal["exact", "names", "positional"] = "exact"
     """`exact`: names and order; `names`: any order; `positional`: the header is not compared."""
     empty: Literal["reject", "accept", "no_op"] = "reject"
@@ -167,6 +167,27 @@ class QuarantinePlace(Closed):
     """How long the rows stay."""
 
 
+class Versions(Closed):
+    """How mode scd2 writes versions of a row."""
+
+    valid_from: str = Field(default="valid_from", min_length=1)
+    """The column of the time since when a version holds."""
+    valid_to: str = Field(default="valid_to", min_length=1)
+    """The column of the time until when it does."""
+    current: str = Field(default="is_current", min_length=1)
+    """The column that says whether it still holds."""
+    number: str | None = Field(default=None, min_length=1)
+    """A column that numbers the versions of a key from 1; none by default."""
+    since: str | None = Field(default=None, min_length=1)
+    """The column of the candidate that says since when a row holds; by default that is the time of the publication."""
+    first: WrittenValue | None = None
+    """Since when the first version of a key holds, if not since its own time."""
+    open: WrittenValue | None = None
+    """What `valid_to` says while a version holds; null by default."""
+    track: tuple[str, ...] = ()
+    """The columns whose change makes a new version; by default all but the keys."""
+
+
 class Publish(Closed):
     """Where accepted rows go, and how."""
 
@@ -186,6 +207,8 @@ class Publish(Closed):
     """What a field does that the table does not have yet."""
     constraints: Literal["none", "mirror"] = "none"
     """`mirror`: row rules become NOT NULL and CHECK constraints of the table."""
+    versions: Versions | None = None
+    """How mode scd2 writes versions, where it is not as usual."""
     allow_empty_overwrite: bool = False
     """Whether a batch without rows may empty the table."""
     candidate: CandidatePlace = CandidatePlace()
@@ -197,6 +220,8 @@ class Publish(Closed):
             raise ValueError("mode replace_where needs `where`, the predicate of the rows to replace")
         if self.where and self.mode != "replace_where":
             raise ValueError(f"`where` belongs to mode replace_where, not {self.mode}")
+        if self.versions is not None and self.mode != "scd2":
+            raise ValueError(f"`versions` belongs to mode scd2, not {self.mode}")
         if self.mode == "replace_partitions" and not self.partition_by and not self.partition:
             raise ValueError("mode replace_partitions needs `partition_by` or `partition`")
         return self

@@ -28,6 +28,7 @@ _PARTS: tuple[tuple[str, str], ...] = (
     ("quality.max_quarantined", "MaxQuarantined"), ("quality.row_rules", "RowRule"),
     ("quality.dataset_rules", "DatasetRule"), ("covers", "Covers"), ("row_count", "RowCount"),
     ("references", "References"), ("null_share", "NullShare"), ("must_be", "MustBe"), ("publish", "Publish"),
+    ("publish.versions", "Versions"),
     ("publish.candidate", "CandidatePlace"), ("publish.candidate.keep", "Keep"), ("quarantine", "QuarantinePlace"),
     ("freshness", "Freshness"), ("notifications", "Notification"),
 )  # fmt: skip

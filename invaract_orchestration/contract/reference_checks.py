@@ -115,6 +115,11 @@ def _used_names(contract: Contract) -> Iterator[tuple[Path, str]]:
             yield (*base, "null_share", "column"), rule.null_share.column
     if contract.publish is not None:
         yield from ((("publish", "partition", name), name) for name in contract.publish.partition or {})
+        versions = contract.publish.versions
+        if versions is not None and versions.since is not None:
+            yield ("publish", "versions", "since"), versions.since
+        if versions is not None:
+            yield from ((("publish", "versions", "track", at), name) for at, name in enumerate(versions.track or ()))
     if contract.freshness is not None and contract.freshness.column is not None:
         yield ("freshness", "column"), contract.freshness.column
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from invaract_orchestration.contract.model import Contract, Source
+from invaract_orchestration.contract.model import Contract, Source, SourceOptions
 from invaract_orchestration.errors import InputUnreadable, UsageError
 from invaract_orchestration.intake.batch import Batch, BatchFile
 from invaract_orchestration.intake.digests import digest_files, intake_digest, linked_digest, query_digest, tables_digest
@@ -114,7 +114,7 @@ def _source(
     contract: Contract, own: Slice, location: str | None, frame: Any, given_id: str | None,
     table_version: Callable[[str], int | None], table_place: Callable[[str], str],
 ) -> Received:  # fmt: skip
-    source = contract.source or Source(format=format_of(location))
+    source = contract.source or Source(format=format_of(location), options=SourceOptions(shape="any"))
     if frame is not None:
         return _frame(source, own, frame, given_id)
     if source.format == "sql":

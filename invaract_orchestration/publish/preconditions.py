@@ -5,12 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from invaract_orchestration.candidate.target import TargetState
+from invaract_orchestration.contract.field_types import BOOLEAN, INT, TIMESTAMP, FieldType
 from invaract_orchestration.contract.model import Contract, FieldSpec
 
 TARGET_SCHEMA = "publish.target_schema"
 VALID_FROM, VALID_TO, CURRENT = "valid_from", "valid_to", "is_current"
-VERSION_COLUMNS = (VALID_FROM, VALID_TO, CURRENT)
-"""What mode scd2 adds to every row: since when and until when it holds (null: still), and whether it does now."""
+
+
+def version_columns(contract: Contract) -> tuple[tuple[str, FieldType], ...]:
+    """What mode scd2 adds to every row: since when and until when it holds, whether it does now, and where it is wanted its
+    number. The times are of the type of the column that they come from.
+    """
+    own = contract.publish.versions if contract.publish else None
+    if own is None:
+        return ((VALID_FROM, TIMESTAMP), (VALID_TO, TIMESTAMP), (CURRENT, BOOLEAN))
+    since = contract.field(own.since) if own.since else None
+    time = since.type if since is not None else TIMESTAMP
+    numbered = ((own.number, INT),) if own.number else ()
+    return ((own.valid_from, time), (own.valid_to, time), (own.current, BOOLEAN), *numbered)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +39,8 @@ def target_problems(contract: Contract, target: TargetState) -> tuple[TargetProb
         return ()
     names = {f.name.lower() for f in contract.fields}
     is_versioned = contract.publish.mode == "scd2"
-    clashes = [n for n in VERSION_COLUMNS if is_versioned and n in names]
+    own = [n for n, _ in version_columns(contract)]
+    clashes = [n for n in own if is_versioned and n.lower() in names]
     if clashes:
         hint = "mode scd2 fills these columns itself; rename the contract's fields"
         return tuple(TargetProblem(sentence=f"field {n!r} has the name of a version's column", hint=hint) for n in clashes)
@@ -38,9 +51,9 @@ def target_problems(contract: Contract, target: TargetState) -> tuple[TargetProb
     if target.is_append_only and contract.publish.mode != "append":
         hint = "use mode append, or take delta.appendOnly from the table's properties"
         return (TargetProblem(sentence=f"the target is append-only, and mode {contract.publish.mode} changes rows", hint=hint),)
-    lacks = [n for n in VERSION_COLUMNS if is_versioned and target.column(n) is None]
+    lacks = [n for n in own if is_versioned and target.column(n) is None]
     if lacks:
-        hint = f"a table of versions has {VALID_FROM} and {VALID_TO} (timestamp) and {CURRENT} (boolean)"
+        hint = "a table of versions has " + ", ".join(f"{n} ({t})" for n, t in version_columns(contract))
         return tuple(TargetProblem(sentence=f"the target has no column {n!r}", hint=hint) for n in lacks)
     found = [p for f in contract.fields if (p := _field_problem(contract, target, f)) is not None]
     known = {f.name.lower() for f in contract.fields}

@@ -11,13 +11,13 @@ import re
 from deltalake import CommitProperties, DeltaTable, Field
 from deltalake.exceptions import CommitFailedError, DeltaError
 
-from invaract_orchestration.contract.field_types import BOOLEAN, STRING, TIMESTAMP, FieldType
+from invaract_orchestration.contract.field_types import STRING, FieldType
 from invaract_orchestration.contract.model import Contract, FieldSpec
 from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.delta.types import delta_schema, delta_type
 from invaract_orchestration.errors import PublishConflict, TargetRefused
 from invaract_orchestration.publish.intent import PublishIntent
-from invaract_orchestration.publish.preconditions import CURRENT, VALID_FROM, VALID_TO, new_columns
+from invaract_orchestration.publish.preconditions import new_columns, version_columns
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -59,7 +59,7 @@ def _create(intent: PublishIntent) -> tuple[DeltaTable, tuple[str, ...]]:
     )
     columns = intent.candidate.columns
     if publish.mode == "scd2":
-        columns = (*columns, (VALID_FROM, TIMESTAMP), (VALID_TO, TIMESTAMP), (CURRENT, BOOLEAN))
+        columns = (*columns, *version_columns(contract))
     _alter(
         lambda: DeltaTable.create(
             intent.target.location, delta_schema(columns, not_null), mode="error",

@@ -89,10 +89,6 @@ class DuckDBSession:
         """See `CandidateWriter.materialise`."""
         return Writer(connection=self.connection, request=request, scratch=self.scratch).materialise()
 
-    def rows_digest(self, candidate: Candidate) -> str:
-        """See `EngineSession.rows_digest`."""
-        return rows_digest(self.connection, candidate)
-
     def json_types(self, batch: Batch) -> dict[str, FieldType | None]:
         """See `EngineSession.json_types`."""
         return json_types(self.connection, batch)
@@ -101,6 +97,10 @@ class DuckDBSession:
         """See `EngineSession.compile_steps`."""
         links = hold_links(self.connection, batch, now)
         return compile_steps(contract, source, links, DuckDBViews(connection=self.connection, now=now))
+
+    def rows_digest(self, candidate: Candidate) -> str:
+        """See `EngineSession.rows_digest`."""
+        return rows_digest(self.connection, candidate)
 
     def redigest(self, candidate: Candidate) -> str:
         """See `CandidateWriter.redigest`."""

@@ -136,6 +136,11 @@ def _map(j: str, key: FieldType, value: FieldType, spec: FieldSpec, zone: str, p
     )
 
 
+def part_of(spec: FieldSpec, name: str, type_: FieldType) -> FieldSpec:
+    """A field of a struct of which the type alone is declared: it is as complete as what it stands in."""
+    return FieldSpec(name=name, type=type_, complete=spec.complete)
+
+
 def _element(spec: FieldSpec, type_: FieldType) -> FieldSpec:
     """What is declared of the elements: the format of the field is theirs, its fields are those of each."""
     return spec.model_copy(update={"type": type_})
@@ -162,12 +167,15 @@ def _struct(
     parts = members(j, [n for n, _ in fields])
     children = {child.name: child for child in spec.fields}
     inner = [
-        (n, read_json(f"{parts}.{q.name(n)}", t, children.get(n, FieldSpec(name=n, type=t)), zone, (*path, n), depth))
+        (n, read_json(f"{parts}.{q.name(n)}", t, children.get(n, part_of(spec, n, t)), zone, (*path, n), depth))
         for n, t in fields
     ]
     packed = ", ".join(f"{q.name(n)} := {r.value}" for n, r in inner)
     is_object = f"json_type({j}) = 'OBJECT'"
-    known = f"list_has_all({q.texts([n for n, _ in fields])}, json_keys({j})) AND {has_each_key_once(j)}"
+    names = q.texts([n for n, _ in fields])
+    known = f"list_has_all({names}, json_keys({j})) AND {has_each_key_once(j)}"
+    if spec.complete:
+        known += f" AND list_has_all(json_keys({j}), {names})"
     own = (path, f"{_is_null(j)} OR coalesce({is_object} AND {known}, false)")
     below = tuple((p, f"NOT coalesce({is_object}, false) OR {r}") for _, read in inner for p, r in read.rights)
     return JsonReading(f"CASE WHEN {is_object} THEN struct_pack({packed}) END", (own, *below))

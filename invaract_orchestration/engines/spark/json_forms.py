@@ -160,17 +160,24 @@ def _of_each(
     return ((path, f"{_is_null(j)} OR CASE WHEN {is_right_kind} THEN {own} ELSE false END"), *below)
 
 
+def part_of(spec: FieldSpec, name: str, type_: FieldType) -> FieldSpec:
+    """A field of a struct of which the type alone is declared: it is as complete as what it stands in."""
+    return FieldSpec(name=name, type=type_, complete=spec.complete)
+
+
 def _struct(
     j: str, fields: tuple[tuple[str, FieldType], ...], spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int
 ) -> JsonReading:
     parts = members(j)
     children = {child.name: child for child in spec.fields}
     inner = [
-        (n, t, read_json(f"{parts}[{q.text(n)}]", t, children.get(n, FieldSpec(name=n, type=t)), zone, (*path, n), depth))
+        (n, t, read_json(f"{parts}[{q.text(n)}]", t, children.get(n, part_of(spec, n, t)), zone, (*path, n), depth))
         for n, t in fields
     ]
     packed = ", ".join(f"{q.text(n)}, CAST({r.value} AS {spark_type(t)})" for n, t, r in inner)
     known = f"size(array_except(map_keys({parts}), {q.texts([n for n, _ in fields])})) = 0"
+    if spec.complete:
+        known += f" AND size(array_except({q.texts([n for n, _ in fields])}, map_keys({parts}))) = 0"
     own = (path, f"{_is_null(j)} OR coalesce({is_object(j)} AND {known}, false)")
     below = tuple((p, f"NOT {is_object(j)} OR ({r})") for _, _, read in inner for p, r in read.rights)
     return JsonReading(f"CASE WHEN {is_object(j)} THEN named_struct({packed}) END", (own, *below))
