@@ -69,7 +69,7 @@ def test_mark_at_the_start_of_one_of_two_files_is_no_part_of_a_name(lake: Lake) 
     assert [row["id"] for row in lake.rows()] == [1, 2]
 
 
-@pytest.mark.parametrize("name", ["null_padding=false, nullstr='', filename='f'.csv", "it's [x]*.csv", "a?.csv"])
+@pytest.mark.parametrize("name", ["null_padding=false, nullstr='', filename='f'.csv", "it's [x]*.csv", "a?.csv", "2026-01-31T10:00:00.csv"])
 def test_path_is_meant_literally_whatever_it_says(lake: Lake, name: str) -> None:
     lake.put({name: "id,note\n1,a\n2\n"})
     lake.run(lake.contract(ID_NOTE, more=ASIDE))

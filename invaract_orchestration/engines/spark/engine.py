@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -26,6 +26,7 @@ from invaract_orchestration.engines.spark.catalog import CatalogTables
 from invaract_orchestration.engines.spark.files import redigest
 from invaract_orchestration.engines.spark.frames import handed_in, input_frame, query_frame, table_frame
 from invaract_orchestration.engines.spark.keys import count_key
+from invaract_orchestration.engines.spark.links import linked
 from invaract_orchestration.engines.spark.measure import Measure
 from invaract_orchestration.engines.spark.observe import frame_schema, observe
 from invaract_orchestration.engines.spark.plan_classic import translate_classic
@@ -111,7 +112,7 @@ class SparkSession:
         frame = self._frame(batch, now)
         if batch.transform is not None:
             return (frame_schema(frame, "the transformation's result"),)
-        return observe(self.private, contract, batch, frame)
+        return observe(self.private, contract, linked(batch, self.scratch), frame)
 
     def table_schemas(self, batch: Batch) -> dict[str, Struct]:
         """See `EngineSession.table_schemas`."""
@@ -139,6 +140,7 @@ class SparkSession:
             source = self._frame(own.batch, request.now) if own is not None else None
             made = self._made(request.batch)
             return materialise_transformed(self.private, request, made, (source, frame), self.scratch)
+        request = replace(request, batch=linked(request.batch, self.scratch))
         with translated("reading the source"):
             return Writer(session=self.private, request=request, scratch=self.scratch, frame=frame).materialise()
 
