@@ -129,6 +129,26 @@ def test_text_longer_than_the_tables_type_is_refused(lake: Lake, declared: str, 
         assert text not in repr(result)
 
 
+@pytest.mark.parametrize("where", ["id >= 3", "id in (3, 9)", "id = 3 or id = 9", "v is not null and id >= 3"])
+@pytest.mark.parametrize("check", ["id > 0", "id in (1, 2, 3, 9)", "id between 0 and 100"])
+def test_predicate_over_the_column_of_a_constraint_is_replaced(lake: Lake, check: str, where: str) -> None:
+    made.plain_table(lake.target)
+    DeltaTable(lake.target).alter.add_constraint({"own": check})
+    lake.put({"x.csv": "id,v\n3,z\n9,n\n"})
+    result = lake.run(lake.contract(FIELDS, publish=f"mode: replace_where, where: '{where}'"))
+    assert result.state == "published", result
+    assert pairs(lake) == [(1, "a"), (2, "b"), (3, "z"), (9, "n")]
+
+
+def test_mirrored_constraints_do_not_hinder_a_replaced_predicate(lake: Lake) -> None:
+    fields = "{name: id, type: int, required: true, min: 1}\n{name: v, type: string, allowed: [a, b]}"
+    for text in ("id,v\n3,a\n9,b\n", "id,v\n3,b\n"):
+        lake.put({"x.csv": text})
+        result = lake.run(lake.contract(fields, publish="mode: replace_where, where: id >= 3, constraints: mirror"))
+        assert result.state == "published", result
+    assert pairs(lake) == [(3, "b")]
+
+
 @pytest.mark.parametrize("make", KEPT)
 def test_new_column_is_added_or_refused_by_the_features_name(lake: Lake, make: Make) -> None:
     make(lake.target)

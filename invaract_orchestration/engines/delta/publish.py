@@ -272,7 +272,7 @@ def _write(intent: PublishIntent, table: DeltaTable, properties: CommitPropertie
 
 
 def _replace_where(intent: PublishIntent, table: DeltaTable, properties: CommitProperties) -> dict[str, int | None]:
-    predicate = delta_predicate(intent.publish.where or "")
+    predicate = _beside_constraints(delta_predicate(intent.publish.where or ""), table)
     write_deltalake(
         table, candidate_rows(intent.candidate), mode="overwrite", predicate=predicate, commit_properties=properties
     )
@@ -291,11 +291,18 @@ def _replace_partitions(intent: PublishIntent, table: DeltaTable, properties: Co
             hint=f"submit at most {_MOST_PARTITIONS} partitions at a time",
         )
     each = (" AND ".join(_is_in(n, v, types[n]) for n, v in zip(partitions, values, strict=True)) for values in replaced)
-    predicate = " OR ".join(f"({condition})" for condition in each)
+    predicate = _beside_constraints(" OR ".join(f"({condition})" for condition in each), table)
     write_deltalake(
         table, candidate_rows(intent.candidate), mode="overwrite", predicate=predicate, commit_properties=properties
     )
     return {"inserted": intent.candidate.rows, "updated": 0}
+
+
+def _beside_constraints(predicate: str, table: DeltaTable) -> str:
+    """deltalake judges predicate and constraints as one condition, which its query engine simplifies wrong where both compare
+    one column (`id > 0` and `id >= 7`; two lists): the same predicate in a form that is not taken apart."""
+    has_constraints = any(name.startswith("delta.constraints.") for name in table.metadata().configuration)
+    return f"({predicate}) IS TRUE" if has_constraints else predicate
 
 
 def _laid_out(file: CandidateFile, partitions: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
