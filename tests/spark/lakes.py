@@ -12,6 +12,7 @@ import pytest
 from invaract_orchestration.engines.delta.publisher import DeltaPublisher
 from invaract_orchestration.engines.duckdb.engine import DuckDBEngine
 from invaract_orchestration.engines.spark.engine import SparkEngine
+from invaract_orchestration.engines.spark.publisher import SparkPublisher
 from invaract_orchestration.gate import Gate
 from tests.engines.lake import Lake
 from tests.spark import sessions
@@ -35,10 +36,9 @@ class EngineLake(Lake):
 
     @property
     def gate(self) -> Gate:
-        return Gate(
-            engine=engine_of(self.engine), publisher=DeltaPublisher(), audit=self.audit, waivers=self.audit,
-            lake_root=self.root,
-        )  # fmt: skip
+        engine = engine_of(self.engine)
+        publisher: Any = DeltaPublisher() if self.engine == "duckdb" else SparkPublisher(engine)
+        return Gate(engine=engine, publisher=publisher, audit=self.audit, waivers=self.audit, lake_root=self.root)
 
 
 MakeLake = Callable[[str], EngineLake]
