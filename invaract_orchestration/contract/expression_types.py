@@ -14,12 +14,15 @@ TEXT, NUMBER, BOOLEAN, DATE, TIME, OTHER = "text", "number", "boolean", "date", 
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?(Z|[+-][0-9]{2}:[0-9]{2})?\Z")
 
 _GIVES_TEXT: tuple[type[exp.Expr], ...] = (
-    exp.Lower, exp.Upper, exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.Reverse, exp.Repeat, exp.SplitPart, exp.Pad,
+    exp.Lower, exp.Upper, exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.Reverse, exp.Repeat, exp.SplitPart,
+    exp.Pad,
     exp.Translate, exp.Concat, exp.ConcatWs, exp.DPipe,
 )  # fmt: skip
 _GIVES_NUMBER: tuple[type[exp.Expr], ...] = (
-    exp.Length, exp.StrPosition, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear, exp.WeekOfYear,
-    exp.Hour, exp.Minute, exp.Second, exp.DateDiff, exp.Extract, exp.ArraySize, exp.Sqrt, exp.Pow, exp.Exp, exp.Ln, exp.Log, exp.Sign, exp.Abs,
+    exp.Length, exp.StrPosition, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear,
+    exp.WeekOfYear,
+    exp.Hour, exp.Minute, exp.Second, exp.DateDiff, exp.Extract, exp.ArraySize, exp.Sqrt, exp.Pow, exp.Exp, exp.Ln, exp.Log,
+    exp.Sign, exp.Abs,
     exp.Ceil, exp.Floor, exp.Round, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.SafeDivide,
 )  # fmt: skip
 _GIVES_DATE: tuple[type[exp.Expr], ...] = (
@@ -42,11 +45,14 @@ _GIVES_TRUTH: tuple[type[exp.Expr], ...] = (
     exp.Contains,
 )
 _OF_TEXT = (
-    exp.Lower, exp.Upper, exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.Reverse, exp.Repeat, exp.SplitPart, exp.Pad, exp.Translate,
-    exp.Length, exp.StrPosition, exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike, exp.RegexpLike, exp.Split, exp.RegexpSplit,
+    exp.Lower, exp.Upper, exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.Reverse, exp.Repeat, exp.SplitPart,
+    exp.Pad, exp.Translate,
+    exp.Length, exp.StrPosition, exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike, exp.RegexpLike, exp.Split,
+    exp.RegexpSplit,
 )  # fmt: skip
 _OF_NUMBERS = (
-    exp.Abs, exp.Ceil, exp.Floor, exp.Round, exp.Sign, exp.Sqrt, exp.Pow, exp.Exp, exp.Ln, exp.Log, exp.Mul, exp.Div, exp.IntDiv, exp.Mod,
+    exp.Abs, exp.Ceil, exp.Floor, exp.Round, exp.Sign, exp.Sqrt, exp.Pow, exp.Exp, exp.Ln, exp.Log, exp.Mul, exp.Div,
+    exp.IntDiv, exp.Mod,
     exp.SafeDivide, exp.Neg,
 )  # fmt: skip
 _OF_TIMES = (exp.Hour, exp.Minute, exp.Second, exp.TimestampTrunc, exp.AddMonths, exp.LastDay, exp.DateTrunc, exp.TsOrDsAdd)

@@ -93,8 +93,8 @@ def _column(pandera: Any, spec: FieldSpec, backend: Backend) -> Any:
     own = spec.model_dump(mode="json", exclude_defaults=True)
     known = {"unique": spec.unique} if backend != "pyspark" else {}
     return pandera.Column(
-        native_type(spec.type, backend, nullable=not spec.required), list(_checks(pandera, spec, backend)), nullable=not spec.required,
-        required=not spec.may_be_absent, metadata={_OWN: own}, name=spec.name, **known,
+        native_type(spec.type, backend, nullable=not spec.required), list(_checks(pandera, spec, backend)),
+        nullable=not spec.required, required=not spec.may_be_absent, metadata={_OWN: own}, name=spec.name, **known,
     )  # fmt: skip
 
 

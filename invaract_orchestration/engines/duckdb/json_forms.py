@@ -1,9 +1,9 @@
 """From a JSON value to a value of the declared type: a value has its JSON type, nothing is coerced.
 
-DuckDB's JSON reader keeps numbers as 64-bit integers or doubles, which loses digits of long decimals, so in a line that holds a
-long number every number is rewritten as an object of one reserved key, with its text, before it is parsed (a line that
-holds that key itself is refused). It also takes a trailing comma, which
-is no JSON; that is refused here.
+DuckDB's JSON reader keeps numbers as 64-bit integers or doubles, which loses digits of long decimals and how a number was
+written, so in a line that holds a long number or an exponent every number is rewritten as an object of one reserved key, with its
+text, before it is parsed (a line that holds that key itself is refused). It also takes a trailing comma, which is no JSON; that is
+refused here.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from invaract_orchestration.engines.duckdb.types import duckdb_type
 from invaract_orchestration.errors import NotSupported
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
-_LONG_NUMBER = r"[0-9][0-9.]{15}"
+_WRITTEN_NUMBER = r"[0-9][0-9.]{15}|[0-9][eE][+-]?[0-9]"
 _RUN_AND_NUMBER = rf'((?:{_STRING}|[^"0-9-])+|)(-?[0-9][0-9.eE+-]*)?'
+_ZEROS = r"^(-?[0-9]+(?:\.[0-9]*[1-9])?)\.?0*$"
 _MARK = "\uf8ffn"
 _MARK_WRITTEN = r"(?i)(\x{F8FF}|\\uf8ff)(n|\\u006e)"
 
@@ -52,7 +53,7 @@ def exact_line(line: str) -> str:
     as_object = "\\1{" + f'"{_MARK}":"' + '\\2"}'
     rewritten = f"regexp_replace({line}, {q.text(_RUN_AND_NUMBER)}, {q.text(as_object)}, 'g')"
     empty = q.text('{"' + _MARK + '":""}')
-    return f"CASE WHEN regexp_matches({line}, {q.text(_LONG_NUMBER)}) THEN replace({rewritten}, {empty}, '') ELSE {line} END"
+    return f"CASE WHEN regexp_matches({line}, {q.text(_WRITTEN_NUMBER)}) THEN replace({rewritten}, {empty}, '') ELSE {line} END"
 
 
 def is_record(line: str) -> str:
@@ -92,6 +93,8 @@ def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[
         return _leaf(path, j, read.value, f"{kind} = 'VARCHAR' AND ({read.is_right})")
     number = f"""(CASE {kind} WHEN 'OBJECT' THEN {j} ->> '$."{_MARK}"' ELSE CAST({j} AS VARCHAR) END)"""
     is_number = f"""({kind} IN ('UBIGINT', 'BIGINT', 'DOUBLE') OR ({kind} = 'OBJECT' AND json_exists({j}, '$."{_MARK}"')))"""
+    if isinstance(type_, Decimal):  # a number ends with no zeros, however it was written
+        number = f"regexp_replace({number}, {q.text(_ZEROS)}, '\\1')"
     if type_ in INTEGERS or isinstance(type_, Decimal):
         plain = FieldSpec(name=spec.name, type=type_)
         read = read_text(number, type_, plain, zone)

@@ -1,7 +1,7 @@
 """What DuckDB computes otherwise than Spark, spelled so that it computes the same.
 
-A text becomes a value only in Spark's forms (DuckDB takes `1_0`, `0x1F`, `epoch` and rounds `1.5` to a whole number), small whole
-numbers do not widen where a literal stands beside them, floats are rounded as they are written, and logarithms of nothing are null.
+A text becomes a value only in Spark's forms (DuckDB takes `1_0`, `0x1F`, `epoch` and rounds `1.5` to a whole number), small
+whole numbers widen where a literal stands beside them, floats are rounded as they are written, logarithms of nothing are null.
 """
 
 from __future__ import annotations
@@ -171,7 +171,10 @@ def _real(x: str, target: str) -> str:
 
 def _truth(x: str) -> str:
     word = f"lower(trim(CAST({x} AS {_TEXT}), ' \t\n\r\f\v'))"
-    named = f"CASE WHEN {word} IN ('t', 'true', 'y', 'yes', '1') THEN true WHEN {word} IN ('f', 'false', 'n', 'no', '0') THEN false END"
+    named = (
+        f"CASE WHEN {word} IN ('t', 'true', 'y', 'yes', '1') THEN true "
+        f"WHEN {word} IN ('f', 'false', 'n', 'no', '0') THEN false END"
+    )
     return _from_text(x, "BOOLEAN", "", named)
 
 
@@ -201,8 +204,8 @@ def _round(node: exp.Round) -> str:
     def said(x: str) -> str:
         exact = f"round(TRY_CAST(CAST({x} AS {_TEXT}) AS DECIMAL(38,19)), {digits})"  # as it is written, half away from zero
         return (
-            f"CASE WHEN typeof({x}) IN ('DOUBLE', 'FLOAT') THEN coalesce(CAST({exact} AS DOUBLE), round(CAST({x} AS DOUBLE), {digits})) "
-            f"ELSE round({x}, {digits}) END"
+            f"CASE WHEN typeof({x}) IN ('DOUBLE', 'FLOAT') THEN "
+            f"coalesce(CAST({exact} AS DOUBLE), round(CAST({x} AS DOUBLE), {digits})) ELSE round({x}, {digits}) END"
         )
 
     return once(node.this, said)
@@ -221,6 +224,7 @@ def _contains(node: exp.ArrayContains) -> str:
     return once(
         node.this,
         lambda x: (
-            f"CASE WHEN list_contains({x}, {wanted}) THEN true WHEN len({x}) = list_count({x}) AND ({wanted}) IS NOT NULL THEN false END"
+            f"CASE WHEN list_contains({x}, {wanted}) THEN true "
+            f"WHEN len({x}) = list_count({x}) AND ({wanted}) IS NOT NULL THEN false END"
         ),
     )
