@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Translation
-from invaract_orchestration.candidate.plan.expressions import Attribute
+from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, Literal, reference
 from invaract_orchestration.candidate.plan.lineage import output_lineage
-from invaract_orchestration.candidate.plan.nodes import Plan, Read, UnknownPlan
+from invaract_orchestration.candidate.plan.nodes import Plan, Project, Read, UnknownPlan
 from invaract_orchestration.candidate.plan.render import render_plan
 from invaract_orchestration.candidate.plan.sensitivity import output_tags
 from invaract_orchestration.candidate.plan.sql import translate_sql
@@ -87,6 +87,15 @@ def _of_steps(contract: Contract, batch: Batch, inputs: Mapping[str, Struct], st
 
 def _dataset(contract: Contract, batch: Batch) -> str:
     return batch.table or (contract.source.location if contract.source else None) or "handed in"
+
+
+def put_out(source: Plan, columns: tuple[Attribute, ...]) -> Plan:
+    """A plan with these columns, each by its name; one that it does not have is null."""
+    if isinstance(source, Read):
+        return Read(dataset=source.dataset, columns=columns, format=source.format)
+    made = {a.name.lower(): a for a in source.output}
+    items = [Alias(c, reference(made[c.name.lower()]) if c.name.lower() in made else Literal(None, c.type)) for c in columns]
+    return Project(child=source, items=tuple(items))
 
 
 def input_tags(contract: Contract) -> dict[str, tuple[str, ...]]:

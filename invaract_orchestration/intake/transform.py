@@ -7,14 +7,16 @@ import inspect
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from invaract_orchestration.errors import UsageError
+from invaract_orchestration.errors import GateError, UsageError
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*[:.][A-Za-z_]\w*")
+_CONDITION = re.compile(r"[A-Z][A-Z0-9_.]*")
 _HOW = "write it as f(session, rows), which gets the checked good rows, or as f(session), which finds its rows itself"
 
 
@@ -45,6 +47,29 @@ def transform_of(function: Callable[..., Any]) -> Transform:
         if _takes(function, count):
             return Transform(function=function, name=name, takes_rows=count == 2)
     raise UsageError(f"the transformation {name} cannot be called with a session and rows", hint=_HOW)
+
+
+def raised(transform: Transform, error: BaseException) -> GateError:
+    """What is told of an error in the function: its class and where it came from, and Spark's own name for it, never its text."""
+    is_sparks = type(error).__module__.startswith("pyspark.errors")
+    condition = error.getCondition() if is_sparks else None  # type: ignore[attr-defined]  # Spark's own errors have one
+    known = f", {condition}" if isinstance(condition, str) and _CONDITION.fullmatch(condition) else ""
+    line = _line(transform, error)
+    where = f" at line {line} of its file" if line is not None else ""
+    return GateError(
+        f"the transformation {transform.name} raised {type(error).__name__}{known}{where}", code="transform.raised",
+        hint="its own message may hold values and is withheld; call the function on a small frame to see it",
+    )  # fmt: skip
+
+
+def _line(transform: Transform, error: BaseException) -> int | None:
+    """The last line of the function's own file on the way to an error."""
+    try:
+        file = inspect.getsourcefile(inspect.unwrap(transform.function))
+    except TypeError:
+        return None
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == file]
+    return lines[-1] if lines else None
 
 
 def rows_and_transform(frame: Any, transform: Any) -> tuple[Any, Transform | None]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 import duckdb
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
+from invaract_orchestration.candidate.compiled import compile_plan
 from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.step_plan import StepPlan, compile_steps
 from invaract_orchestration.candidate.target import TargetState
@@ -24,11 +25,13 @@ from invaract_orchestration.engines.duckdb.candidate import Writer, redigest, ro
 from invaract_orchestration.engines.duckdb.infer_json import json_types
 from invaract_orchestration.engines.duckdb.links import hold_links
 from invaract_orchestration.engines.duckdb.measure import Measure
-from invaract_orchestration.engines.duckdb.observe import observe
+from invaract_orchestration.engines.duckdb.observe import observe, relation_schema
 from invaract_orchestration.engines.duckdb.query_inputs import table_schemas
 from invaract_orchestration.engines.duckdb.raw_records import rewritten
 from invaract_orchestration.engines.duckdb.session import UnevenLineEnds, connect, register_text_functions
 from invaract_orchestration.engines.duckdb.steps import DuckDBViews
+from invaract_orchestration.engines.duckdb.transform import Made, make_relation
+from invaract_orchestration.engines.duckdb.transformed import materialise_transformed
 from invaract_orchestration.intake.batch import Batch
 
 
@@ -69,9 +72,12 @@ class DuckDBSession:
     connection: duckdb.DuckDBPyConnection
     table_place: Callable[[str, Path | None], str]
     scratch: Path
+    relations: dict[int, Made] = field(default_factory=dict)
 
     def observe(self, contract: Contract, batch: Batch, now: datetime) -> tuple[ObservedSchema, ...]:
         """See `EngineSession.observe`."""
+        if batch.transform is not None:
+            return (relation_schema(self._made(batch).relation, "the transformation's result"),)
         try:
             return observe(self.connection, contract, batch, now)
         except UnevenLineEnds:
@@ -82,11 +88,13 @@ class DuckDBSession:
         return table_schemas(self.connection, batch)
 
     def frame_plan(self, batch: Batch) -> Translation | None:
-        """See `EngineSession.frame_plan`: what made a relation or a data frame is not to be seen here."""
-        return None
+        """See `EngineSession.frame_plan`: what made rows that are handed in is not to be seen here."""
+        return None if batch.transform is None else self._made(batch).plan
 
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `CandidateWriter.materialise`."""
+        if request.batch.transform is not None:
+            return materialise_transformed(self.connection, request, self._made(request.batch), self.scratch)
         return Writer(connection=self.connection, request=request, scratch=self.scratch).materialise()
 
     def json_types(self, batch: Batch) -> dict[str, FieldType | None]:
@@ -119,6 +127,17 @@ class DuckDBSession:
     def count_violations(self, candidate: Candidate, conditions: Sequence[str], now: datetime) -> Sequence[int]:
         """See `Measurer.count_violations`."""
         return Measure(connection=self.connection, table_place=str).count_violations(candidate, conditions, now)
+
+    def _made(self, batch: Batch) -> Made:
+        """What the batch's function gave; it is called once."""
+        key = id(batch.transform)
+        if key not in self.relations:
+            source = None
+            if batch.arriving is not None:
+                contract, own = batch.arriving.contract, batch.arriving.batch
+                source = compile_plan(contract, own, self.table_schemas(own), None, first_id=1 << 40).plan
+            self.relations[key] = make_relation(self.connection, batch, source)
+        return self.relations[key]
 
     def _measure(self, contract: Contract) -> Measure:
         return Measure(connection=self.connection, table_place=lambda name: self.table_place(name, contract.base))

@@ -92,7 +92,7 @@ def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: datetime) -
             register_tables(connection, batch)
             views = {t.name.lower(): view_name(i) for i, t in enumerate(batch.tables)}
             query = spark_sql.query(batch.query, now, views)
-            connection.execute(f"CREATE OR REPLACE TEMP VIEW {FRAME} AS {_with_spark_types(connection, query)}")
+            connection.execute(f"CREATE OR REPLACE TEMP VIEW {FRAME} AS {with_spark_types(connection, query)}")
         elif batch.frame is not None:
             is_relation = isinstance(batch.frame, duckdb.DuckDBPyRelation)  # it belongs to a connection of its own
             connection.register(FRAME, batch.frame.to_arrow_reader() if is_relation else batch.frame)
@@ -106,7 +106,13 @@ def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: datetime) -
     return ObservedSchema(place="the source", columns=columns)
 
 
-def _with_spark_types(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+def relation_schema(relation: duckdb.DuckDBPyRelation, place: str) -> ObservedSchema:
+    """The columns of a relation."""
+    pairs = zip(relation.columns, relation.types, strict=True)
+    return ObservedSchema(place=place, columns=tuple(ObservedColumn(name=n, type=field_type(t)) for n, t in pairs))
+
+
+def with_spark_types(connection: duckdb.DuckDBPyConnection, query: str) -> str:
     """The query with the types of Spark: a sum of integers is a bigint there and 128 bits wide here, uuid() is a string there. A
     sum that does not fit stops the run, as it does in Spark's ANSI mode."""
     relation = connection.sql(query)

@@ -6,18 +6,16 @@ a job is started, so a function that starts one by itself is refused.
 
 from __future__ import annotations
 
-import inspect
-import re
-import traceback
 import uuid
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from invaract_orchestration.candidate.compiled import put_out
 from invaract_orchestration.candidate.plan.diagnostics import Translation
-from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, Literal, reference
-from invaract_orchestration.candidate.plan.nodes import Plan, Project, Read
+from invaract_orchestration.candidate.plan.expressions import Attribute
+from invaract_orchestration.candidate.plan.nodes import Plan
 from invaract_orchestration.engines.delta.pending import fill_pending, open_pending
 from invaract_orchestration.engines.spark.catalyst_leaves import Behind
 from invaract_orchestration.engines.spark.jobs import jobs_watched
@@ -27,9 +25,8 @@ from invaract_orchestration.engines.spark.plan_connect import translate_connect
 from invaract_orchestration.engines.spark.session import is_connect, translated
 from invaract_orchestration.errors import EngineFailure, GateError
 from invaract_orchestration.intake.batch import Batch
-from invaract_orchestration.intake.transform import Transform
+from invaract_orchestration.intake.transform import Transform, raised
 
-_CONDITION = re.compile(r"[A-Z][A-Z0-9_.]*")
 _JOBS_HINT = (
     "build the frame and return it: no count(), collect(), show(), write or eager checkpoint; where your code has to look at "
     "data first, run it yourself and hand in the frame that it gives"
@@ -85,7 +82,7 @@ def _called(base: Any, transform: Transform, arguments: list[Any]) -> Any:
         try:
             frame = transform.function(*arguments)
         except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it is, its text may hold values
-            failed = _raised(transform, error)
+            failed = raised(transform, error)
     if jobs.started:
         raise GateError(
             f"the transformation {transform.name} started a job, and it is judged before any data is read",
@@ -94,27 +91,6 @@ def _called(base: Any, transform: Transform, arguments: list[Any]) -> Any:
     if failed is not None:
         raise failed
     return frame
-
-
-def _raised(transform: Transform, error: BaseException) -> GateError:
-    condition = getattr(error, "getCondition", lambda: None)()
-    known = f", {condition}" if isinstance(condition, str) and _CONDITION.fullmatch(condition) else ""
-    line = _line(transform, error)
-    where = f" at line {line} of its file" if line is not None else ""
-    return GateError(
-        f"the transformation {transform.name} raised {type(error).__name__}{known}{where}", code="transform.raised",
-        hint="its own message may hold values and is withheld; call the function on a small frame to see it",
-    )  # fmt: skip
-
-
-def _line(transform: Transform, error: BaseException) -> int | None:
-    """The last line of the function's own file on the way to an error."""
-    try:
-        file = inspect.getsourcefile(inspect.unwrap(transform.function))
-    except TypeError:
-        return None
-    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == file]
-    return lines[-1] if lines else None
 
 
 def _require_frame(base: Any, transform: Transform, frame: Any) -> None:
@@ -141,12 +117,6 @@ def _behind(place: Path | None, source: Plan | None) -> Behind | None:
     def found(dataset: str, columns: tuple[Attribute, ...]) -> Plan | None:
         if not dataset.rstrip("/").endswith(place.name):
             return None
-        if isinstance(source, Read):
-            return Read(dataset=source.dataset, columns=columns, format=source.format)
-        made = {a.name.lower(): a for a in source.output}
-        items = tuple(
-            Alias(c, reference(made[c.name.lower()]) if c.name.lower() in made else Literal(None, c.type)) for c in columns
-        )
-        return Project(child=source, items=items)
+        return put_out(source, columns)
 
     return found

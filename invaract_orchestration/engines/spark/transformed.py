@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from invaract_orchestration.candidate.candidate import FailingRows, Materialised
+from invaract_orchestration.candidate.candidate import Materialised
 from invaract_orchestration.candidate.two_sides import both_sides
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.contract.sides import result_side
+from invaract_orchestration.engines.delta.failing import failing_of_both
 from invaract_orchestration.engines.spark.candidate import Writer
 from invaract_orchestration.engines.spark.session import PrivateSession, translated
 from invaract_orchestration.engines.spark.transform import Made
@@ -46,20 +43,4 @@ def materialise_transformed(
         result = Writer(session=session, request=after, scratch=scratch, frame=frames[1]).materialise()
     if source is None:
         return result
-    return both_sides(source, result, _kept(source.failing, result.failing, scratch))
-
-
-def _kept(before: FailingRows | None, after: FailingRows | None, scratch: Path) -> FailingRows | None:
-    """The failing rows of both sides, each with its phase."""
-    parts = [(phase, rows) for phase, rows in (("pre", before), ("post", after)) if rows is not None and rows.rows]
-    if not parts:
-        return None
-    path = scratch / f"failing-{uuid.uuid4().hex}.parquet"
-    schema = pq.read_schema(parts[0][1].location).append(pa.field("phase", pa.string()))
-    with pq.ParquetWriter(path, schema) as writer:
-        path.chmod(0o600)
-        for phase, rows in parts:
-            for batch in pq.ParquetFile(rows.location).iter_batches():
-                columns = [*batch.columns, pa.array([phase] * batch.num_rows, pa.string())]
-                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
-    return FailingRows(location=str(path), rows=sum(rows.rows for _, rows in parts))
+    return both_sides(source, result, failing_of_both(source.failing, result.failing, scratch))

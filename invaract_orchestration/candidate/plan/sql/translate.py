@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from sqlglot import exp
 
@@ -24,12 +24,13 @@ def translate_sql(
     dialect: str = "spark",
     functions: Mapping[str, FieldType] | Iterable[str] = frozenset(),
     first_id: int = 0,
+    source: Callable[[Session, tuple[str, ...]], Plan | None] | None = None,
 ) -> Translation:
     """The plan of a SQL text. Of several statements the last one is the plan; views before it can be read.
 
     `schemas` are the inputs by name (full, or its last parts); a table that is not among them is read with the columns
-    that the text names. `functions` are the user's own, whatever built-in has their name. The ids of columns begin after
-    `first_id`. What is not understood becomes an unknown node or expression, with a diagnostic.
+    that the text names, or knows by `source`. `functions` are the user's own, whatever built-in has their name. The ids of
+    columns begin after `first_id`. What is not understood becomes an unknown node or expression, with a diagnostic.
 
     Raises:
         SqlSyntaxError: the text is not SQL of that dialect.
@@ -41,7 +42,7 @@ def translate_sql(
         statements = parse_statements(sql, dialect=dialect, own_functions=own)
         assumed: dict[str, tuple[str, ...]] = {}
         for _ in range(_MOST_PASSES):
-            session = Session(dialect, tables, own, assumed, _last_id=first_id)
+            session = Session(dialect, tables, own, assumed, source, _last_id=first_id)
             plan = _plan_of(statements, session)
             wanted = {
                 name: (*assumed.get(name, ()), *(c for c in columns if c not in assumed.get(name, ())))
