@@ -82,7 +82,8 @@ class Measure:
     def _reference(self, contract: Contract, reference: str, column: str, spec: FieldSpec) -> Any:
         """The different values `w` of a reference's column, in the type of the field; null for one that is none."""
         path = (contract.base or Path.cwd()) / reference
-        path = path if path.exists() else Path(self.table_place(reference))
+        is_file = path.exists() or path.suffix.lower() in (".csv", ".parquet")  # not a table named csv
+        path = path if is_file else Path(self.table_place(reference))
         if not path.exists():
             raise GateError(
                 f"the reference {reference!r} does not exist", code="dataset.reference_missing",
