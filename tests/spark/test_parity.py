@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,11 @@ EXTRAS = {
     "timestamp": ["", ", timezone: any", ", source_timezone: Europe/Paris"], "timestamp_ntz": [""],
 }  # fmt: skip
 BOUNDED = ["", ", min: 0", ", max: 100", ", allowed: [0, 1, 7]", ", required: true, min: 1"]
-QUICK = settings(max_examples=20, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))  # a run takes seconds
+SEARCH = os.environ.get("INVARACT_SEARCH")
+QUICK = settings(
+    max_examples=int(SEARCH or 15), deadline=None, derandomize=SEARCH is None, phases=(Phase.explicit, Phase.generate),
+)  # fmt: skip
+"""The same few batches in every run, since one takes seconds; INVARACT_SEARCH is the number of new ones for a long search."""
 
 
 @st.composite

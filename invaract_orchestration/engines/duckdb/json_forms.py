@@ -1,9 +1,9 @@
 """From a JSON value to a value of the declared type: a value has its JSON type, nothing is coerced.
 
 DuckDB's JSON reader keeps numbers as 64-bit integers or doubles, which loses digits of long decimals and how a number was
-written, so in a line that holds a long number or an exponent every number is rewritten as an object of one reserved key, with its
-text, before it is parsed (a line that holds that key itself is refused). It also takes a trailing comma, which is no JSON; that is
-refused here.
+written, so in a line that holds a long number or an exponent every number is rewritten as an object of one reserved key, with
+its text, before it is parsed (a line that holds that key itself is refused). It also takes a trailing comma, which is no JSON;
+that is refused here.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ whole numbers widen where a literal stands beside them, floats are rounded as th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
@@ -20,6 +20,7 @@ _CLOCK = r"[0-9]{1,2}:[0-9]{1,2}(?::[0-9]{1,2}(?:\.[0-9]{1,6})?)?"
 _ZONE = "(?:Z|UTC|GMT|[+-][0-9]{1,2}(?::?[0-9]{2})?)"
 _TEXT = "VARCHAR"
 _VALUE = "invaract_value"
+_MANY = "reads_many_rows"
 _UNITS = {"YY": "YEAR", "YYYY": "YEAR", "MM": "MONTH", "MON": "MONTH", "DD": "DAY"}
 _DATES = "BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
 
@@ -30,12 +31,27 @@ Sql = Callable[[str], str]
 def spelled(tree: exp.Expr) -> exp.Expr:
     """The tree with every node that DuckDB would read otherwise replaced by its text."""
     root = exp.paren(tree)
+    for many in root.find_all(exp.AggFunc, exp.Window, exp.Query):
+        for around in _around(many):
+            around.meta[_MANY] = True
     for node in reversed(list(root.walk())):  # children first: what a node's text holds is final
         said = None if node is root else _said(node)
         if said is not None:
             node.replace(exp.Var(this=said))
     found: exp.Expr = root.this
     return found
+
+
+def _around(node: exp.Expr) -> Iterator[exp.Expr]:
+    above = node.parent
+    while above is not None and not isinstance(above, exp.Query):
+        yield above
+        above = above.parent
+
+
+def _try(node: exp.Expr, text: str) -> str:
+    """What may fail in a TRY, which takes no aggregates."""
+    return text if node.meta.get(_MANY) else f"TRY({text})"
 
 
 def _said(node: exp.Expr) -> str | None:
@@ -73,9 +89,11 @@ def _said(node: exp.Expr) -> str | None:
             number = node.args["part_index"].sql("duckdb")
             return f"CASE WHEN {number} <> 0 THEN {node.sql('duckdb')} END"
         case exp.Anonymous() if str(node.this).lower() == "make_date":
-            return f"TRY({node.sql('duckdb')})"
+            return _try(node, node.sql("duckdb"))
+        case exp.Abs() | exp.Pad():
+            return _try(node, node.sql("duckdb"))
         case exp.AddMonths() | exp.TsOrDsAdd():
-            added = exp.Var(this=f"TRY(CAST({node.sql('duckdb')} AS DATE))")
+            added = exp.Var(this=_try(node, f"CAST({node.sql('duckdb')} AS DATE)"))
             return once(added, lambda x: f"CASE WHEN {x} {_DATES} THEN {x} END")
         case exp.DateTrunc() | exp.TimestampTrunc() if node.args["unit"].name.upper() in _UNITS:
             return f"date_trunc('{_UNITS[node.args['unit'].name.upper()]}', {node.this.sql('duckdb')})"
