@@ -9,11 +9,15 @@ import ast
 import sys
 from pathlib import Path
 
-from tests.spark.gaps import GAPS
+from tests.spark.gaps import CONDITIONS, GAPS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "engines.md"
-SUITES = ("tests/engines/test_batches.py", "tests/engines/test_modes.py", "tests/spark/test_parity.py")
+SUITES = (
+    "tests/engines/test_batches.py", "tests/engines/test_modes.py", "tests/behaviours/test_measurer.py",
+    "tests/behaviours/test_conditions.py", "tests/spark/test_values.py", "tests/spark/test_parity.py",
+    "tests/spark/test_generated_conditions.py",
+)  # fmt: skip
 BEGIN, END = "<!-- parity: begin -->", "<!-- parity: end -->"
 
 
@@ -22,20 +26,28 @@ def table() -> str:
     lines = ["| behaviour | duckdb | spark | spark-connect |", "|---|---|---|---|"]
     reasons: list[str] = []
     for suite in SUITES:
-        for name in behaviours(ROOT / suite):
-            marks = [mark(engine, name, suite, reasons) for engine in ("duckdb", "spark", "spark-connect")]
+        for name, on_every_engine in behaviours(ROOT / suite):
+            marks = [mark(engine, name, on_every_engine, reasons) for engine in ("duckdb", "spark", "spark-connect")]
             lines.append(f"| {name.removeprefix('test_').replace('_', ' ')} | {' | '.join(marks)} |")
     notes = [f"{number}. {reason}" for number, reason in enumerate(reasons, 1)]
-    return "\n".join([*lines, "", *notes])
+    left_out = ["", "Generated conditions leave out what differs:", "", *(f"- {reason}" for reason in CONDITIONS.values())]
+    return "\n".join([*lines, "", *notes, *left_out])
 
 
-def behaviours(path: Path) -> list[str]:
+def behaviours(path: Path) -> list[tuple[str, bool]]:
+    """The tests that compare engines, and whether they do it on every engine."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [n.name for n in tree.body if isinstance(n, ast.FunctionDef) and n.name.startswith("test_")]
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            names = {argument.arg for argument in node.args.args}
+            if names & {"lake", "measurer", "engine", "spark"}:
+                found.append((node.name, bool(names & {"lake", "measurer", "engine"})))
+    return found
 
 
-def mark(engine: str, name: str, suite: str, reasons: list[str]) -> str:
-    if engine == "spark-connect" and suite.startswith("tests/spark/"):
+def mark(engine: str, name: str, on_every_engine: bool, reasons: list[str]) -> str:
+    if engine == "spark-connect" and not on_every_engine:
         return "not generated"
     found = sorted({reason for (on, test), reason in GAPS.items() if on == engine and test.partition("[")[0] == name})
     for reason in found:
