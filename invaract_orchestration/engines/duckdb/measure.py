@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import operator
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal as Number
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +15,10 @@ from sqlglot import exp
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
+from invaract_orchestration.checks.query_bounds import is_within, only_number
 from invaract_orchestration.checks.rows import rows_text
 from invaract_orchestration.contract.field_types import DATE, FLOATS, INTEGERS, STRING, FieldType
-from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, Key, MustBe, SourceOptions
+from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, Key, SourceOptions
 from invaract_orchestration.engines.delta.read import read_columns
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
@@ -238,13 +236,8 @@ class Measure:
             )
         self.connection.execute(f"CREATE OR REPLACE TEMP VIEW candidate AS SELECT * FROM {files_relation(candidate)}")
         rows = self.connection.execute(f"SELECT * FROM ({spark_sql.measured_query(rule.sql, now)}) LIMIT 2").fetchall()
-        if len(rows) != 1 or len(rows[0]) != 1:
-            raise GateError(
-                f"dataset rule {rule.name!r}: the query must give one number, it gave "
-                f"{'no row' if not rows else f'{len(rows[0])} columns' if len(rows) == 1 else 'several rows'}",
-                code="dataset.query_shape",
-            )
-        return DatasetFact(value=None, is_within=_is_within(rows[0][0], rule.must_be, rule.name))
+        value = only_number(rows, rule.name)
+        return DatasetFact(value=None, is_within=is_within(value, rule.must_be, rule.name))
 
     # -- conditions of the target
 
@@ -328,18 +321,3 @@ def _bitmap(
         if size > _BITMAP_BUDGET:
             return None
     return number, 0, size - 1
-
-
-def _is_within(value: Any, bounds: MustBe, name: str) -> bool | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not re.fullmatch(r"-?[0-9.]+(e[+-]?[0-9]+)?|nan|-?inf", str(value).lower()):
-        raise GateError(f"dataset rule {name!r}: the query gave no number", code="dataset.query_shape")
-    number = Number(str(value))
-    if number.is_nan():
-        return False
-    asked: tuple[tuple[str | None, Callable[[Number, Number], bool]], ...] = (
-        (bounds.equal_to, operator.eq), (bounds.greater_than, operator.gt), (bounds.at_least, operator.ge),
-        (bounds.less_than, operator.lt), (bounds.at_most, operator.le),
-    )  # fmt: skip
-    return all(is_kept(number, Number(bound)) for bound, is_kept in asked if bound is not None)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal as Number
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,9 @@ from sqlglot import exp
 
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.checks.measurements import DatasetFact
+from invaract_orchestration.checks.query_bounds import is_within, only_number
 from invaract_orchestration.checks.rows import rows_text
-from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, MustBe
+from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec
 from invaract_orchestration.engines.spark import spark_sql
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.files import candidate_frame
@@ -127,13 +126,8 @@ class Measure:
             )
         candidate_frame(self.session.spark, candidate).createOrReplaceTempView("candidate")
         rows = self.session.spark.sql(f"SELECT * FROM ({spark_sql.measured_query(rule.sql, now)}) LIMIT 2").collect()
-        if len(rows) != 1 or len(rows[0]) != 1:
-            raise GateError(
-                f"dataset rule {rule.name!r}: the query must give one number, it gave "
-                f"{'no row' if not rows else f'{len(rows[0])} columns' if len(rows) == 1 else 'several rows'}",
-                code="dataset.query_shape",
-            )
-        return DatasetFact(value=None, is_within=_is_within(rows[0][0], rule.must_be, rule.name))
+        value = only_number(rows, rule.name)
+        return DatasetFact(value=None, is_within=is_within(value, rule.must_be, rule.name))
 
     def count_violations(self, candidate: Candidate, conditions: Sequence[str], now: datetime) -> Sequence[int]:
         """See `Measurer.count_violations`."""
@@ -171,20 +165,3 @@ def _chosen(reference: str, column: str, names: list[str]) -> str:
             hint=f"its columns are {', '.join(map(repr, sorted(names)))}; name one with reference_column",
         )  # fmt: skip
     return chosen
-
-
-def _is_within(value: Any, bounds: MustBe, name: str) -> bool | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not re.fullmatch(r"-?[0-9.]+(e[+-]?[0-9]+)?|nan|-?inf", str(value).lower()):
-        raise GateError(f"dataset rule {name!r}: the query gave no number", code="dataset.query_shape")
-    number = Number(str(value))
-    if number.is_nan():
-        return False
-    return not (
-        (bounds.equal_to is not None and number != Number(bounds.equal_to))
-        or (bounds.greater_than is not None and number <= Number(bounds.greater_than))
-        or (bounds.at_least is not None and number < Number(bounds.at_least))
-        or (bounds.less_than is not None and number >= Number(bounds.less_than))
-        or (bounds.at_most is not None and number > Number(bounds.at_most))
-    )
