@@ -8,7 +8,14 @@ from sqlglot import exp
 from sqlglot.errors import OptimizeError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-from invaract_orchestration.contract.expression_names import Columns, ExpressionError, first_offset, unknown_columns
+from invaract_orchestration.contract.expression_names import (
+    Columns,
+    ExpressionError,
+    ambiguous_types,
+    first_offset,
+    unknown_columns,
+)
+from invaract_orchestration.contract.expression_types import mixed_kinds
 from invaract_orchestration.contract.expressions import called_function_refusal, is_too_high, parse_sql
 from invaract_orchestration.contract.field_types import FieldType
 from invaract_orchestration.contract.report import shown, suggest
@@ -43,7 +50,17 @@ def check_query(sql: str, columns: Columns | None) -> list[ExpressionError]:
     except ExpressionError as error:
         return [error]
     errors = list(_refusals(sql, tree))
-    return errors or ([] if columns is None else list(_unknown_names(tree, columns)))
+    if not errors and columns is not None:
+        errors = list(_unknown_names(tree, columns))
+    if not errors and columns is not None and not _has_derived_names(tree):
+        errors = [*ambiguous_types(tree, columns), *mixed_kinds(tree, columns)]
+    return errors
+
+
+def _has_derived_names(tree: exp.Query) -> bool:
+    """Whether a name may be another than a column of the candidate, so that its type is not known."""
+    own = [s for query in tree.find_all(exp.Select) for s in query.selects if isinstance(s, exp.Alias)]
+    return tree.find(exp.CTE) is not None or any(query is not tree for query in tree.find_all(exp.Query)) or bool(own)
 
 
 def _parse(sql: str) -> exp.Query:

@@ -15,15 +15,14 @@ _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2
 
 _GIVES_TEXT: tuple[type[exp.Expr], ...] = (
     exp.Lower, exp.Upper, exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.Reverse, exp.Repeat, exp.SplitPart,
-    exp.Pad,
-    exp.Translate, exp.Concat, exp.ConcatWs, exp.DPipe,
+    exp.Pad, exp.Translate, exp.Concat, exp.ConcatWs, exp.DPipe,
 )  # fmt: skip
 _GIVES_NUMBER: tuple[type[exp.Expr], ...] = (
     exp.Length, exp.StrPosition, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear,
-    exp.WeekOfYear,
-    exp.Hour, exp.Minute, exp.Second, exp.DateDiff, exp.Extract, exp.ArraySize, exp.Sqrt, exp.Pow, exp.Exp, exp.Ln, exp.Log,
-    exp.Sign, exp.Abs,
-    exp.Ceil, exp.Floor, exp.Round, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.SafeDivide,
+    exp.WeekOfYear, exp.Hour, exp.Minute, exp.Second, exp.DateDiff, exp.Extract, exp.ArraySize, exp.Sqrt, exp.Pow, exp.Exp,
+    exp.Ln, exp.Log, exp.Sign, exp.Abs, exp.Ceil, exp.Floor, exp.Round, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg,
+    exp.SafeDivide,
+    exp.Count, exp.CountIf, exp.Sum, exp.Avg,
 )  # fmt: skip
 _GIVES_DATE: tuple[type[exp.Expr], ...] = (
     exp.CurrentDate,
@@ -46,14 +45,13 @@ _GIVES_TRUTH: tuple[type[exp.Expr], ...] = (
 )
 _OF_TEXT = (
     exp.Lower, exp.Upper, exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.Reverse, exp.Repeat, exp.SplitPart,
-    exp.Pad, exp.Translate,
-    exp.Length, exp.StrPosition, exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike, exp.RegexpLike, exp.Split,
+    exp.Pad, exp.Translate, exp.Length, exp.StrPosition, exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike,
+    exp.RegexpLike, exp.Split,
     exp.RegexpSplit,
 )  # fmt: skip
 _OF_NUMBERS = (
     exp.Abs, exp.Ceil, exp.Floor, exp.Round, exp.Sign, exp.Sqrt, exp.Pow, exp.Exp, exp.Ln, exp.Log, exp.Mul, exp.Div,
-    exp.IntDiv, exp.Mod,
-    exp.SafeDivide, exp.Neg,
+    exp.IntDiv, exp.Mod, exp.SafeDivide, exp.Neg, exp.Sum, exp.Avg,
 )  # fmt: skip
 _OF_TIMES = (exp.Hour, exp.Minute, exp.Second, exp.TimestampTrunc, exp.AddMonths, exp.LastDay, exp.DateTrunc, exp.TsOrDsAdd)
 _ALIKE = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif)

@@ -80,3 +80,14 @@ def test_parse_query_refuses_what_check_query_refuses() -> None:
 @given(st.lists(st.sampled_from(WORDS), max_size=14))
 def test_any_words_are_a_query_or_an_expression_error(words: list[str]) -> None:
     check_query(" ".join(words), COLUMNS)
+
+
+@pytest.mark.parametrize(("sql", "said"), [
+    ("select count(*) from candidate where name > 1", "a text with a number"), ("select sum(name) from candidate", "expected a number"),
+    ("select max(cast(at as bigint)) from candidate", "a cast of a timestamp to a number"), ("select avg(cast(amount as int)) from candidate", "cuts on one engine"),
+])  # fmt: skip
+def test_query_that_engines_convert_differently_is_refused(sql: str, said: str) -> None:
+    columns = {"name": parse_type("string"), "amount": parse_type("decimal(10,2)"), "at": parse_type("timestamp")}
+    found = check_query(sql, columns)
+    assert found
+    assert said in str(found[0])
