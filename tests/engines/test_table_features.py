@@ -211,6 +211,29 @@ def test_hand_made_deletion_vector_takes_out_its_row(tmp_path: Path) -> None:
     assert sorted(pa.table(rows).column("id").to_pylist()) == [1, 3]
 
 
+@pytest.mark.parametrize("name", ["a%20b", "a%2Fb", "100%25"])
+def test_folder_whose_name_deltalake_reads_otherwise_is_refused(tmp_path: Path, name: str) -> None:
+    lake = Lake(tmp_path / name)
+    other = tmp_path / "a b" / "t"
+    made.plain_table(str(other))
+    lake.put({"x.csv": "id,v\n9,n\n"})
+    result = lake.run(lake.contract(FIELDS, publish="mode: overwrite"))
+    assert (result.state, result.code) == ("failed", "not_supported")
+    assert "percent sign" in result.message
+    assert DeltaTable(str(other)).version() == 1
+
+
+@pytest.mark.parametrize("name", ["it's a `hard` % [name]", "ü x", "a:b", "#?&+"])
+def test_folder_with_a_hard_name_is_published_to(tmp_path: Path, name: str) -> None:
+    lake = Lake(tmp_path / name)
+    lake.put({"x.csv": "id,v\n9,n\n"})
+    for mode in ("append", "merge, keys: [id]"):
+        contract = lake.contract(FIELDS, publish=f"mode: {mode}", more=f'version: "1.0.{len(mode)}"')
+        result = lake.run(contract, submission_id=f"b{len(mode)}")
+        assert result.state == "published", (result.code, result.message)
+    assert pairs(lake) == [(9, "n")]
+
+
 def test_table_of_features_in_the_docs_is_what_the_engines_allow() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m tests.engines.feature_table --write"
 

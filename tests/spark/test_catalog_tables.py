@@ -85,11 +85,11 @@ def test_table_is_one_by_its_name_and_by_its_path(lake: EngineLake, session: Any
 
 def test_tables_of_the_user_are_published_to_where_they_are(lake: EngineLake, session: Any, db: str) -> None:
     session.sql(f"CREATE TABLE {db}.managed (id INT, v STRING) USING delta")
-    session.sql(f"CREATE TABLE {db}.outside (id INT, v STRING) USING delta LOCATION '{lake.root}/else where%20'")
+    session.sql(f"CREATE TABLE {db}.outside (id INT, v STRING) USING delta LOCATION '{lake.root}/else % where'")
     lake.put({"a.csv": "id,v\n1,a\n"})
     assert lake.run(contract(lake, f"{db}.managed")).state == "published"
     result = lake.run(contract(lake, f"{db}.outside", version="1.0.1"))
-    assert (result.state, result.target) == ("published", f"{lake.root}/else where%20")
+    assert (result.state, result.target) == ("published", f"{lake.root}/else % where")
     assert rows(session, f"{db}.managed") == [(1, "a")] == rows(session, f"{db}.outside")
 
 

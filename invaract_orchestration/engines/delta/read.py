@@ -3,6 +3,7 @@ feature that it does not know is an error, never a wrong answer."""
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,11 +14,19 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import TableNotFoundError
 
 from invaract_orchestration.engines.delta.features import unreadable_features
-from invaract_orchestration.errors import GateError, InputUnreadable
+from invaract_orchestration.errors import GateError, InputUnreadable, NotSupported
+
+_ENCODED = re.compile("%[0-9A-Fa-f]{2}")
 
 
 def open_table(location: str, version: int | None = None, *, options: dict[str, str] | None = None) -> DeltaTable | None:
     """The table at a place, none when there is no table. Raises GateError when it cannot be read."""
+    if _ENCODED.search(location):
+        raise NotSupported(
+            f"the folder {location!r} holds a percent sign with two digits, which deltalake takes for another "
+            "character: it would look into another folder",
+            hint="give the folder another name",
+        )
     try:
         return DeltaTable(location, version=version, storage_options=options)
     except TableNotFoundError:
