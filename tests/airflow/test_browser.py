@@ -28,8 +28,6 @@ pytestmark = [pytest.mark.slow, *marks]
 DOCS = Path(__file__).parents[2] / "docs" / "pictures"
 ROOT = Path(__file__).parents[2]
 HTML = "<img src=x onerror=alert(1)>"
-OF_A_FRAME = "allow-scripts and allow-same-origin"
-"""What Chromium says of every page that Airflow shows in a frame."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,22 +47,26 @@ class Ran:
 
 @pytest.fixture(scope="module")
 def ran(served: tuple[Standalone, Setup]) -> Ran:
-    """Two good months and a bad one, a file with a hostile column, a task whose store is away, and hostile records."""
+    """Two good months and a bad one, and a task whose store is away."""
     airflow, setup = served
-    setup.lake.land("html.csv", f"id,v,{HTML}", "A1,1,2")
     started = [
         airflow.start_run("flights_monthly", {"month": month, "faulty": month == "2013-03"})
         for month in ("2013-01", "2013-02", "2013-03")
     ]
-    hostile = airflow.start_run("gate_skips", setup.conf("html"))
-    away = airflow.start_run("gate_connected", setup.conf("html"))
+    away = airflow.start_run("gate_connected", setup.conf("away"))
     ended = [airflow.finish_run("flights_monthly", run_id) for run_id in started]
     assert [tasks["publish_flights"][0] for tasks in ended] == ["success", "success", "failed"]
-    assert airflow.finish_run("gate_skips", hostile)["gate"][0] == "skipped"
     assert airflow.finish_run("gate_connected", away)["gate"][0] == "failed"
-    with open_store(f"sqlite:///{setup.lake.root}/_invaract/audit.db") as store:
-        record_hostile(store, dag_id="gate_skips")
     return Ran(airflow=airflow, setup=setup, rejected=started[2], others=away)
+
+
+@pytest.fixture(scope="module")
+def hostile(ran: Ran) -> None:
+    """A file with a hostile column, and records in which everything is hostile."""
+    ran.setup.lake.land("html.csv", f"id,v,{HTML}", "A1,1,2")
+    assert ran.airflow.run("gate_skips", ran.setup.conf("html"))["gate"][0] == "skipped"
+    with open_store(f"sqlite:///{ran.setup.lake.root}/_invaract/audit.db") as store:
+        record_hostile(store, dag_id="gate_skips")
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +101,35 @@ def inside(tab: Tab) -> Any:
     frame = tab.page.frame_locator("iframe")
     frame.locator("h1").wait_for()
     return frame
+
+
+PIXELS = {"desk": 1100, "wide": 1280, "phone": 390}
+PICTURES = (
+    ("overview", "desk", "light", "/plugin/invaract", 620), ("task", "wide", "light", "{run}/tasks/publish_flights/details", 520),
+    ("audit", "desk", "dark", "{audit}", 740), ("phone", "phone", "light", "{audit}", 800),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "width", "scheme", "place", "height"), PICTURES)
+def test_picture_is_small_enough_for_the_docs(
+    browser: Any, ran: Ran, admin: Any, name: str, width: str, scheme: str, place: str, height: int, tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    file = (DOCS if request.config.getoption("--pictures") else tmp_path) / f"airflow-{name}.png"
+    links = ran.airflow.get(f"dags/flights_monthly/dagRuns/{ran.rejected}/taskInstances/publish_flights/links")
+    path = place.format(run=ran.page.removeprefix(ran.airflow.url), audit=links["extra_links"]["Contract audit"])
+    with Tab(browser, state=admin, scheme=scheme) as tab:
+        tab.page.set_viewport_size({"width": PIXELS[width], "height": height})
+        tab.page.goto(ran.airflow.url)
+        tab.page.evaluate("theme => localStorage.setItem('theme', theme)", scheme)
+        tab.page.goto(ran.airflow.url + path)
+        if name == "task":
+            tab.page.get_by_role("link", name="Contract audit", exact=True).wait_for()
+        else:
+            inside(tab)
+        time.sleep(1)  # Airflow's own parts fade in
+        tab.page.screenshot(path=file)
+    assert 5_000 < file.stat().st_size < 150_000
 
 
 def test_login_leads_to_the_page_that_was_asked_for(browser: Any, ran: Ran, admin: Any) -> None:
@@ -200,7 +231,7 @@ def test_pages_fit_into_airflow_and_can_be_used_by_all(
         assert frame.evaluate("window.innerWidth") > WIDTHS[width] * 0.8
 
 
-def test_hostile_names_show_as_text(browser: Any, ran: Ran, admin: Any) -> None:
+def test_hostile_names_show_as_text(browser: Any, ran: Ran, admin: Any, hostile: None) -> None:
     with Tab(browser, state=admin) as tab:
         for path in ("", "/invaract/runs", "/invaract/runs/att-1", f"/invaract/contracts/{quote(HOSTILE, safe='')}"):
             tab.page.goto(f"{ran.airflow.url}/plugin/invaract{path}")
@@ -231,7 +262,7 @@ def test_password_of_a_connection_is_shown_nowhere(browser: Any, ran: Ran, admin
     assert [path for path in files if PASSWORD.encode() in path.read_bytes()] == []
 
 
-def test_plugins_of_others_and_an_odd_record_leave_the_pages_as_they_are(browser: Any, ran: Ran, admin: Any) -> None:
+def test_plugins_of_others_and_an_odd_record_leave_the_pages_as_they_are(browser: Any, ran: Ran, admin: Any, hostile: None) -> None:
     views = {plugin["name"]: len(plugin["external_views"]) for plugin in ran.airflow.get("plugins")["plugins"]}
     errors = ran.airflow.get("plugins/importErrors")["import_errors"]
     with odd_record(ran.setup.lake.root / "_invaract" / "audit.db"), Tab(browser, state=admin) as tab:
@@ -287,7 +318,7 @@ def answers(address: str) -> bool:
 
 
 def test_viewer_sees_what_their_dag_permissions_allow(
-    browser: Any, ran: Ran, log_in: Callable[[str, str], Any]
+    browser: Any, ran: Ran, log_in: Callable[[str, str], Any], hostile: None
 ) -> None:
     with limited_server(ran) as url, Tab(browser, state=log_in(url, "viewer")) as tab:
         tab.page.goto(f"{url}/plugin/invaract")
@@ -304,31 +335,3 @@ def test_viewer_sees_what_their_dag_permissions_allow(
     assert runs == 3
     assert hidden == "Not found"
     assert everything > 3
-
-
-PICTURES = (
-    ("overview", "desk", "light", "/plugin/invaract", 620), ("task", "desk", "light", "{run}/tasks/publish_flights/details", 520),
-    ("audit", "desk", "dark", "{audit}", 700), ("phone", "phone", "light", "{audit}", 800),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "width", "scheme", "place", "height"), PICTURES)
-def test_picture_is_small_enough_for_the_docs(
-    browser: Any, ran: Ran, admin: Any, name: str, width: str, scheme: str, place: str, height: int, tmp_path: Path,
-    request: pytest.FixtureRequest,
-) -> None:  # fmt: skip
-    file = (DOCS if request.config.getoption("--pictures") else tmp_path) / f"airflow-{name}.png"
-    links = ran.airflow.get(f"dags/flights_monthly/dagRuns/{ran.rejected}/taskInstances/publish_flights/links")
-    path = place.format(run=ran.page.removeprefix(ran.airflow.url), audit=links["extra_links"]["Contract audit"])
-    with Tab(browser, state=admin, width=width, scheme=scheme) as tab:
-        tab.page.set_viewport_size({"width": 1100 if width == "desk" else WIDTHS[width], "height": height})
-        tab.page.goto(ran.airflow.url)
-        tab.page.evaluate("theme => localStorage.setItem('theme', theme)", scheme)
-        tab.page.goto(ran.airflow.url + path)
-        if name == "task":
-            tab.page.get_by_role("link", name="Contract audit", exact=True).wait_for()
-        else:
-            inside(tab)
-        time.sleep(1)  # Airflow's own parts fade in
-        tab.page.screenshot(path=file)
-    assert 5_000 < file.stat().st_size < 150_000

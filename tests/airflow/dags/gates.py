@@ -48,6 +48,9 @@ with dag("gate"):
 with dag("gate_skips"):
     ContractGateOperator(task_id="gate", on_fail="skip", **GATE)
 
+with dag("gate_plain"):
+    ContractGateOperator(task_id="gate", contract=GATE["contract"], parameters=GATE["parameters"])
+
 with dag("gate_named"):
     ContractGateOperator(task_id="gate", submission_id="{{ params.id }}", **GATE)
 

@@ -16,7 +16,7 @@ def hello():
 class OtherPlugin(AirflowPlugin):
     name = "other"
     fastapi_apps: ClassVar = [{"name": "other", "app": app, "url_prefix": "/other"}]
-    external_views: ClassVar = [{"name": "Another page", "href": "/other/hello", "destination": "nav", "url_route": "other"}]
+    external_views: ClassVar = [{"name": "Another page", "href": "/other/hello", "destination": "nav", "category": "browse", "url_route": "other"}]
 
 
 class OddPlugin(AirflowPlugin):
