@@ -28,6 +28,8 @@ from invaract_orchestration.errors import ContractError
 from invaract_orchestration.gate import Gate
 
 Row = dict[str, Any]
+_DEFAULTS: Mapping[str, Any] = {"numeric_tolerance": 1e-6, "ignore_fields": []}
+"""How rows are compared where a folder of cases says nothing of it."""
 REFUSED: tuple[State, ...] = ("failed", "rejected")
 
 
@@ -65,10 +67,12 @@ class Played:
 
 def read_cases(folder: Path) -> list[OlcCase]:
     """Every case of a corpus; a folder below `later_cases` stands for the one of its name below `cases`."""
-    text = (folder / "specification.yaml").read_text(encoding="utf-8")
-    defaults = yaml.safe_load(text)["comparison_defaults"]
+    specification = folder / "specification.yaml"
+    defaults = _DEFAULTS
+    if specification.is_file():
+        defaults = yaml.safe_load(specification.read_text(encoding="utf-8"))["comparison_defaults"]
     found = {}
-    for part in ("cases", "later_cases"):
+    for part in ("", "cases", "later_cases"):
         for path in sorted((folder / part).glob("*/case.yaml")):
             found[path.parent.name] = path.parent
     said = {name: yaml.safe_load((path / "case.yaml").read_text(encoding="utf-8")) for name, path in found.items()}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised, Tally
+from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck, row_checks
 from invaract_orchestration.contract.model import Contract
@@ -24,6 +25,7 @@ from invaract_orchestration.engines.spark.row_conditions import null_condition, 
 from invaract_orchestration.engines.spark.rows import BLANK, DOUBT, HEADER, RECORD, Rows, column_types
 from invaract_orchestration.engines.spark.session import PrivateSession, observed, translated
 from invaract_orchestration.engines.spark.statistics import is_proven
+from invaract_orchestration.engines.spark.stepped import SteppedWriter
 from invaract_orchestration.errors import EngineFailure
 
 _PROVABLE = ("required", "min", "max")
@@ -47,6 +49,10 @@ class Writer:
         """See `CandidateWriter.materialise`."""
         contract, batch = self.request.contract, self.request.batch
         frame = self.frame
+        if self.request.plan is not None:
+            return self._stepped(self.request.plan)
+        if contract.is_stepped:
+            raise EngineFailure("the contract has steps, and no plan of them was made")
         if frame is not None and batch.table is None and contract.schema_policy.type_changes == "accept":
             frame = hold_frame(self.session, contract, frame, self.scratch)
         rows = rows_of(self.session, contract, batch, frame)
@@ -62,6 +68,13 @@ class Writer:
             return self._split(rows, checks, candidate)
         failing = self._failing(rows, checks, candidate)
         return Materialised(candidate=candidate, read=candidate.rows, tallies=tallies, failing=failing.kept, set_aside=0)
+
+    def _stepped(self, plan: StepPlan) -> Materialised:
+        """The candidate of a contract with steps."""
+        rows = rows_of(self.session, plan.source, self.request.batch, self.frame)
+        return SteppedWriter(
+            session=self.session, request=self.request, plan=plan, rows=rows, scratch=self.scratch
+        ).materialise()  # fmt: skip
 
     # -- writing
 

@@ -15,23 +15,26 @@ from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.compiled import compile_plan
 from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.plan.nodes import Plan
+from invaract_orchestration.candidate.step_plan import StepPlan, compile_steps
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
 from invaract_orchestration.checks.schema_match import ObservedSchema
-from invaract_orchestration.contract.field_types import Struct
+from invaract_orchestration.contract.field_types import FieldType, Struct
 from invaract_orchestration.contract.model import Contract, DatasetRule, Key
 from invaract_orchestration.engines.spark.candidate import Writer, rows_digest
 from invaract_orchestration.engines.spark.catalog import CatalogTables
 from invaract_orchestration.engines.spark.files import redigest
 from invaract_orchestration.engines.spark.frames import handed_in, input_frame, query_frame, table_frame
 from invaract_orchestration.engines.spark.keys import count_key
-from invaract_orchestration.engines.spark.links import linked
+from invaract_orchestration.engines.spark.linked_files import linked
 from invaract_orchestration.engines.spark.measure import Measure
 from invaract_orchestration.engines.spark.observe import frame_schema, observe
 from invaract_orchestration.engines.spark.plan_classic import translate_classic
 from invaract_orchestration.engines.spark.plan_connect import translate_connect
 from invaract_orchestration.engines.spark.session import PrivateSession, private_session, translated, user_session
+from invaract_orchestration.engines.spark.step_links import hold_links, json_types
+from invaract_orchestration.engines.spark.steps import SparkViews
 from invaract_orchestration.engines.spark.transform import Made, make_frame
 from invaract_orchestration.engines.spark.transformed import materialise_transformed
 from invaract_orchestration.engines.spark.types import column_types
@@ -143,6 +146,15 @@ class SparkSession:
         request = replace(request, batch=linked(request.batch, self.scratch))
         with translated("reading the source"):
             return Writer(session=self.private, request=request, scratch=self.scratch, frame=frame).materialise()
+
+    def json_types(self, batch: Batch) -> dict[str, FieldType | None]:
+        """See `EngineSession.json_types`."""
+        return json_types(self.private, linked(batch, self.scratch))
+
+    def compile_steps(self, contract: Contract, source: Contract, batch: Batch, now: datetime) -> StepPlan:
+        """See `EngineSession.compile_steps`."""
+        links = hold_links(self.private, batch, now)
+        return compile_steps(contract, source, links, SparkViews(spark=self.private.spark, now=now))
 
     def rows_digest(self, candidate: Candidate) -> str:
         """See `EngineSession.rows_digest`."""

@@ -85,6 +85,10 @@ class FailingWriter:
         payload = f"to_json(named_struct({packed}), map('ignoreNullFields', 'false'))"
         return self._collected(candidate_frame(self.session.spark, whole), ("''", "0L", payload), broken, [], nulls)
 
+    def form_lists(self) -> list[tuple[str, str, bool]]:
+        """(check, broken when, is error) for the structure and the forms of every record."""
+        return self._lists()[0]
+
     def _lists(self) -> tuple[list[tuple[str, str, bool]], list[tuple[str, str]]]:
         """(check, broken when, is error) and (check, undecided when): a check of a value in a wrong form is undecided."""
         broken = [(check, f"NOT {column}", True) for check, column in self.rows.structure]
@@ -110,7 +114,8 @@ class FailingWriter:
     ) -> Failing:  # fmt: skip
         failing = " OR ".join(f"({when})" for _, when, is_error in broken if is_error) or "false"
         lists = [
-            f"{_list([(c, w) for c, w, _ in broken])} AS broken", f"{_list(undecided)} AS undecided", f"{_list(nulls)} AS nulls",
+            f"{list_of([(c, w) for c, w, _ in broken])} AS broken", f"{list_of(undecided)} AS undecided",
+            f"{list_of(nulls)} AS nulls",
         ]  # fmt: skip
         chosen = frame.where(failing).selectExpr(
             f"{place[0]} AS source_file", f"{place[1]} AS record_number", f"{place[2]} AS payload", *lists
@@ -148,7 +153,8 @@ class FailingWriter:
         return pa.RecordBatch.from_arrays(columns, schema=_KEPT)
 
 
-def _list(entries: Sequence[tuple[str, str]]) -> str:
+def list_of(entries: Sequence[tuple[str, str]]) -> str:
+    """A list of the names whose condition is true, of (name, condition) pairs."""
     parts = ", ".join(f"CASE WHEN {when} THEN {q.text(check)} END" for check, when in entries)
     return f"filter(CAST(array({parts}) AS ARRAY<STRING>), x -> x IS NOT NULL)"
 

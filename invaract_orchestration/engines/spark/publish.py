@@ -204,7 +204,7 @@ def _merge(session: PrivateSession, intent: PublishIntent, frame: Any, before: i
 def _merge_versions(session: PrivateSession, intent: PublishIntent, frame: Any, before: int) -> Counts:
     """See `engines.delta.scd2`: a changed row closes the current one and opens a new one."""
     if intent.publish.versions is not None:
-        raise NotSupported("publish.versions is written by deltalake, which cannot write this table", hint="use the usual columns")
+        raise NotSupported("publish.versions is written by deltalake, which cannot write this table", hint="use its defaults")
     nested = [n for n, t in intent.candidate.columns if isinstance(t, Array | Map | Struct)]
     if nested:
         raise NotSupported(f"mode scd2 cannot compare column {nested[0]!r}, which is nested", hint="use mode merge")

@@ -35,7 +35,7 @@ def expression(sql: str, reference: Reference, now: datetime) -> str:
             "a condition calls what is not known to mean the same on every engine",
             hint="docs/rules.md lists the functions that conditions can use",
         ) from None
-    return _rendered(tree.transform(lambda node: _column(node, reference)), now)
+    return rendered(tree.transform(lambda node: _column(node, reference)), now)
 
 
 def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> str:
@@ -47,7 +47,7 @@ def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> st
 
 def measured_query(sql: str, now: datetime) -> str:
     """The text of a dataset rule's query, computed as conditions are."""
-    return _rendered(standard_spelling(sqlglot.parse_one(sql, read="spark")), now)
+    return rendered(standard_spelling(sqlglot.parse_one(sql, read="spark")), now)
 
 
 def _viewed(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
@@ -57,7 +57,8 @@ def _viewed(node: exp.Expr, views: Mapping[str, str]) -> exp.Expr:
     return node if view is None else exp.alias_(exp.to_table(view), node.alias_or_name, table=True)
 
 
-def _rendered(tree: exp.Expr, now: datetime) -> str:
+def rendered(tree: exp.Expr, now: datetime) -> str:
+    """The Spark text of a tree, with current_date() and its like bound and every calculation in its `try_` form."""
     return str(tried(tree.transform(lambda node: _bound(node, now))).sql(dialect="spark"))
 
 
