@@ -1,14 +1,17 @@
 """The whole gate on Spark against the plain ungated Delta append by the same Spark, with the jobs that each started.
 
-    python benchmarks/spark_gate.py [--folder DIR] [--scale 1] [--repeat 2] [--rules 10]
+    python benchmarks/spark_gate.py [--folder DIR] [--scale 1] [--repeat 2] [--peer NAME=PYTHON]...
 
 TPC-H lineitem is made by `tpchgen-cli` (scale 1: 6 million rows, 1.67: 10 million, 10: 60 million). One session does all of it,
 warmed by a first append; times are the best of the repetitions, and what is printed are ratios within this one run.
+`--peer` names a tool of peer_rules.py and a Python that has it: what is printed for it is the plain append and that tool's check
+of the same rules on the appended table, which is less than the gate does: nothing is held back and nothing is published.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
@@ -60,9 +63,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path(".cache/benchmark"))
     parser.add_argument("--scale", default="1")
     parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON", help="a tool to measure beside")
     given = parser.parse_args()
     from invaract_orchestration.contract.load import load_contract_text
-    from invaract_orchestration.engines.spark.session import user_session
+    from invaract_orchestration.engines.spark.jars import jar_options
+    from invaract_orchestration.engines.spark.session import SESSION, user_session
     from invaract_orchestration.settings import read_settings
     from invaract_orchestration.wiring import open_gate
 
@@ -92,12 +97,31 @@ def main() -> None:
         "gate, ten rules and a key": gate("keys: [[l_orderkey, l_linenumber]]\n"),
     }  # fmt: skip
     rows = spark.read.parquet(str(source)).count()
-    print(f"{rows:,} rows of lineitem, local[2]\n{'what':30} {'seconds':>8} {'jobs':>5} {'ratio':>6}")
+    print(f"{rows:,} rows of lineitem, local[2]\n{'what':40} {'seconds':>8} {'jobs':>5} {'ratio':>6}")
     base = 0.0
     for name, work in works.items():
         seconds, jobs = measured(spark, target, given.repeat, work)
         base = base or seconds
-        print(f"{name:30} {seconds:8.2f} {jobs:5d} {seconds / base:6.2f}", flush=True)
+        print(f"{name:40} {seconds:8.2f} {jobs:5d} {seconds / base:6.2f}", flush=True)
+    _, appended = measured(spark, target, 1, plain)
+    options = [f"{k}={v}" for k, v in (SESSION | jar_options(None)).items()]
+    spark.stop()
+    for peer in given.peer:
+        name, python = peer.split("=", 1)
+        found = judged_by(name, python, target / "plain", options, given.repeat)
+        seconds, jobs = base + found["seconds"], appended + found["jobs"]
+        said = "" if found["kept"] else "  (not every rule was kept)"
+        print(f"{'plain append, then ' + name:40} {seconds:8.2f} {jobs:5d} {seconds / base:6.2f}{said}", flush=True)
+
+
+def judged_by(name: str, python: str, table: Path, options: list[str], repeat: int) -> Any:
+    """What peer_rules.py found with that Python: seconds, jobs, and whether every rule was kept."""
+    said = [f"--option={o}" for o in options]
+    script = Path(__file__).with_name("peer_rules.py")
+    done = subprocess.run(
+        [python, script, name, table, f"--repeat={repeat}", *said], check=True, stdout=subprocess.PIPE, text=True
+    )  # fmt: skip
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 if __name__ == "__main__":

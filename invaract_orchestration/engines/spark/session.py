@@ -19,7 +19,7 @@ from invaract_orchestration.errors import EngineFailure, GateError, InputUnreada
 
 STARTED = "spark.invaract.session"
 """The option that marks a session which the gate started itself."""
-_SESSION = {
+SESSION = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.databricks.delta.snapshotPartitions": "2",
@@ -141,7 +141,7 @@ def user_session(remote: str | None, master: str, jars: str | None) -> Any:
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Python functions run on whatever python3 is
     builder = SparkSession.builder.appName("invaract").master(master)
-    for name, value in (_SESSION | jar_options(jars)).items():
+    for name, value in (SESSION | jar_options(jars)).items():
         builder = builder.config(name, value)
     try:
         with _stdout_kept():
