@@ -83,6 +83,19 @@ def test_pages_without_a_store_answer_with_a_note(path: str, ask: Any, reopened:
     assert "audit store" in page.text
 
 
+def test_pages_over_an_empty_store_say_so(ask: Any, lake: Any, reopened: Any) -> None:
+    from invaract_orchestration.stores import open_store
+
+    (lake.root / "_invaract").mkdir(parents=True)
+    open_store(f"sqlite:///{lake.root}/_invaract/audit.db").close()
+
+    page = ask("/invaract/", "viewer")
+
+    assert page.status_code == 200
+    assert "Nothing is recorded yet." in page.text
+    assert ask("/invaract/api/runs", "viewer").json()["runs"] == []
+
+
 def test_anything_but_reading_is_refused(server: Any) -> None:
     assert server[0].post("/invaract/runs").status_code in (401, 405)
 

@@ -76,6 +76,23 @@ def test_run_again_for_the_same_and_another_date_publishes_and_announces_once(
     assert [e["counts"]["candidate"] for e in events("batch")] == [1]
 
 
+def test_run_whose_later_task_crashed_is_run_whole_again_and_publishes_nothing_more(
+    setup: Any, run_dag: Any, attempts: Any, events: Any
+) -> None:
+    setup.lake.land("p.csv", "id,v", "A1,1")
+    day = datetime(2026, 9, 5, tzinfo=UTC)
+
+    first = run_dag("gate_then_crash", conf=setup.conf("p"), logical_date=day)
+    version = setup.lake.version("reporting/batch")
+    second = run_dag("gate_then_crash", conf=setup.conf("p"), logical_date=day)
+
+    assert first.tasks == {"gate": "success", "crash_once": "failed"}
+    assert second.tasks == {"gate": "success", "crash_once": "success"}
+    assert (setup.lake.version("reporting/batch"), setup.lake.rows("reporting/batch")) == (version, [{"id": "A1", "v": 1}])
+    assert [a.outcome.code for a in attempts()] == ["publish.already_done", None]
+    assert len(events("batch")) == 1
+
+
 def test_mapped_tasks_with_one_bad_partition_publish_each_good_one_once(
     setup: Any, run_dag: Any, attempts: Any, events: Any
 ) -> None:

@@ -10,9 +10,13 @@ import pytest
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 
-from invaract_orchestration.stores import SqlAuditStore
+from invaract_orchestration.audit.result import GateResult
+from invaract_orchestration.stores import SqlAuditStore, open_store
 from invaract_orchestration.ui.app import create_app
 from tests.browser import WIDTHS, Tab, barriers, marks, open_browser
+from tests.cases.conftest import case_folders
+from tests.cases.play import play
+from tests.cases.sketch import Case, read_cases
 from tests.ui.conftest import Serve, Told
 from tests.ui.story import NOW
 from tests.ui.test_hostile_names import PATHS as HOSTILE_PATHS
@@ -171,6 +175,31 @@ def test_hostile_names_run_nothing(browser: Any, empty_store: SqlAuditStore, ser
             tab.page.goto(url + path)
             assert tab.page.locator("main img, main script").count() == 0
             assert tab.page.locator("h1").count() == 1
+        assert tab.complaints == []
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "looked_at" in metafunc.fixturenames:
+        cases = [case for folder in case_folders(metafunc.config) for case in read_cases(folder)]
+        ours = [case for case in cases if case.contracts and any("page" in step for step in case.steps)]
+        metafunc.parametrize("looked_at", ours, ids=[case.id for case in ours])
+
+
+def test_case_that_opens_the_page_of_its_decision_finds_names_as_text(
+    browser: Any, looked_at: Case, serve: Serve, tmp_path: Path
+) -> None:
+    played = play(looked_at, looked_at.contracts[0], tmp_path / "case", "duckdb")
+    decided = played.decisive
+    assert isinstance(decided, GateResult)
+    with open_store(f"sqlite:///{played.stage.audit}", read_only=True) as store, Tab(browser) as tab:
+        with serve(create_app(store)) as url:
+            for path in ("/", "/runs", f"/runs/{decided.attempt_id}", f"/contracts/{decided.contract}", "/quarantine"):
+                tab.page.goto(url + path)
+                assert tab.page.locator("h1").count() == 1
+                assert tab.page.locator("main img, main script").count() == 0
+            tab.page.goto(f"{url}/runs/{decided.attempt_id}")
+            told = tab.page.locator("table.checks").inner_text()
+        assert [check.found for check in decided.blocking if check.found not in told] == []
         assert tab.complaints == []
 
 

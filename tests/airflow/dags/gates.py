@@ -51,6 +51,18 @@ with dag("gate_skips"):
 with dag("gate_plain"):
     ContractGateOperator(task_id="gate", contract=GATE["contract"], parameters=GATE["parameters"])
 
+with dag("gate_then_crash"):
+
+    @task(retries=0)
+    def crash_once(report, **context):
+        mark = Path(context["params"]["folder"], "crashed")
+        if not mark.exists():
+            mark.touch()
+            raise RuntimeError("the step behind the gate crashes")
+        return report["code"]
+
+    crash_once(ContractGateOperator(task_id="gate", outlets=[Asset("batch")], **GATE).output)
+
 with dag("gate_named"):
     ContractGateOperator(task_id="gate", submission_id="{{ params.id }}", **GATE)
 
