@@ -49,7 +49,8 @@ def _text(value: object) -> str:
 
 
 def _found(finding: PlanFinding) -> str:
-    line = f" (line {finding.line})" if finding.line is not None else ""
+    file = "" if finding.file is None else f" of {finding.file}"
+    line = "" if finding.line is None else f" (line {finding.line}{file})"
     return finding.reason + line + "".join(f"; note: {n}" for n in finding.notes)
 
 

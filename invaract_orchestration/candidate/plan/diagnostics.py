@@ -19,10 +19,14 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
-    """A plan, with every loss on the way to it; no diagnostics: everything was understood."""
+    """A plan, with every loss on the way to it; no diagnostics: everything was understood.
+
+    `case_sensitive`: names that differ in letter case alone are different in the session that made the plan.
+    """
 
     plan: Plan
     diagnostics: tuple[Diagnostic, ...] = ()
+    case_sensitive: bool = False
 
 
 class SqlSyntaxError(UsageError):

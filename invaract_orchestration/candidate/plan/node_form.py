@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Node:
-    """The line where it was written, where the front end knows it, and the columns that it puts out."""
+    """Where it was written, as far as the front end knows it (no file: the text), and the columns that it puts out."""
 
     line: int | None = None
+    file: str | None = None
     output: tuple[Attribute, ...] = field(init=False, default=())
 
     def _put_out(self, output: tuple[Attribute, ...]) -> None:

@@ -37,7 +37,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "<=>": operator.eq, "!=": operator.ne,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
-_EXACT = 2**53  # beyond it a double does not hold every whole number
+_EXACT = 2**53  # from here on a double does not hold every whole number
 _MOMENTS = {DATE: re.compile(r"\d{4}-\d\d-\d\d"), TIMESTAMP: re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")}
 _CALCULATE: dict[str, Callable[[Number, Number], Number]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -103,22 +103,29 @@ def _null_safe(equal: Expression, both_null: Expression) -> Equality | None:
 
 
 def _forms(node: Expression, parts: tuple[_Forms, ...]) -> _Forms:
-    constant = _constant(node, parts)
     match node:
         case BooleanExpr("NOT"):
-            return _Forms(parts[0].fails, parts[0].holds, constant)
+            return _connected(parts[0].fails, parts[0].holds)
         case BooleanExpr("AND"):
-            return _Forms(_all([p.holds for p in parts]), _any([p.fails for p in parts]), constant)
+            return _connected(_all([p.holds for p in parts]), _any([p.fails for p in parts]))
         case BooleanExpr("OR"):
-            return _Forms(_any([p.holds for p in parts]), _all([p.fails for p in parts]), constant)
-        case _ if constant:
-            value = constant[0]
-            return _Forms(TRUE if value is True else FALSE, TRUE if value is False else FALSE, constant)
+            return _connected(_any([p.holds for p in parts]), _all([p.fails for p in parts]))
+    constant = _constant(node, parts)
+    if constant:
+        value = constant[0]
+        return _Forms(TRUE if value is True else FALSE, TRUE if value is False else FALSE, constant)
+    match node:
         case Comparison():
             return _comparison(node, parts)
         case Function("isnull" | "isnotnull", args):
             return _Forms(node, Function(_NULL_TESTS[node.name], args), ())
     return _Forms(node, BooleanExpr("NOT", (node,)), ())
+
+
+def _connected(holds: Expression, fails: Expression) -> _Forms:
+    """Both forms, and the value where one of them always holds or neither ever does."""
+    constant: tuple[Value, ...] = (True,) if holds is TRUE else (False,) if fails is TRUE else ()
+    return _Forms(holds, fails, (None,) if holds is FALSE and fails is FALSE else constant)
 
 
 def _comparison(node: Comparison, parts: tuple[_Forms, ...]) -> _Forms:
@@ -167,8 +174,6 @@ def _constant(node: Expression, parts: tuple[_Forms, ...]) -> tuple[Value, ...]:
     match node:
         case Literal():
             return (node.value,)
-        case BooleanExpr():
-            return _truth(node.operator, values, is_known=is_known)
         case Comparison() | Arithmetic() if None in values and node.operator != "<=>":
             return (None,)
         case Comparison() if is_known:
@@ -180,17 +185,6 @@ def _constant(node: Expression, parts: tuple[_Forms, ...]) -> tuple[Value, ...]:
         case Function("isnull" | "isnotnull") if is_known:
             return ((values[0] is None) is (node.name == "isnull"),)
     return ()
-
-
-def _truth(word: str, values: list[Value], *, is_known: bool) -> tuple[Value, ...]:
-    absorbing = word == "OR"
-    if word != "NOT" and any(value is absorbing for value in values):
-        return (absorbing,)
-    if not is_known:
-        return ()
-    if any(value is None for value in values):
-        return (None,)
-    return (not values[0],) if word == "NOT" else (not absorbing,)
 
 
 def _compared(word: str, left: Value, right: Value) -> tuple[Value, ...]:
@@ -229,4 +223,4 @@ def _holds(type_: FieldType | None, number: Number) -> bool:
     if isinstance(type_, Decimal):
         largest = Number(10) ** (type_.precision - type_.scale)
         return number == round(number, type_.scale) and abs(number) < largest
-    return type_ in (BIGINT, DOUBLE) and number == number.to_integral_value() and abs(number) <= _EXACT
+    return type_ in (BIGINT, DOUBLE) and number == number.to_integral_value() and abs(number) < _EXACT

@@ -9,17 +9,23 @@ from typing import Literal, NoReturn
 from invaract_orchestration.candidate.plan.nodes import Plan
 from invaract_orchestration.candidate.plan.render import node_text
 
+Outcome = Literal["kept", "broken", "unverifiable"]
+
 
 @dataclass(frozen=True, slots=True)
 class PlanFinding:
-    """The outcome, why, how to mend it, and the node that decided. A literal can be a value, so none is shown."""
+    """The outcome, why, how to mend it, and the node that decided, with where it was written (no file: in the SQL text).
 
-    outcome: Literal["kept", "broken", "unverifiable"]
+    A literal can be a value, so none is shown.
+    """
+
+    outcome: Outcome
     reason: str
     hint: str | None = None
     node: str | None = None
     line: int | None = None
     notes: tuple[str, ...] = ()
+    file: str | None = None
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a finding is kept, broken or unverifiable: compare its outcome, never its truth")
@@ -27,18 +33,18 @@ class PlanFinding:
 
 def kept(reason: str, *, at: Plan | None = None, notes: Iterable[str] = ()) -> PlanFinding:
     """The plan has what the rule asks for."""
-    return PlanFinding("kept", reason, None, *_place(at), tuple(dict.fromkeys(notes)))
+    return _finding("kept", reason, None, at, tuple(dict.fromkeys(notes)))
 
 
 def broken(reason: str, *, hint: str, at: Plan | None = None) -> PlanFinding:
     """The plan shows that the rule does not hold."""
-    return PlanFinding("broken", reason, hint, *_place(at))
+    return _finding("broken", reason, hint, at)
 
 
 def unverifiable(reason: str, *, at: Plan | None = None, hint: str | None = None) -> PlanFinding:
     """The plan hides a part that could decide it."""
     usual = "take the checkpoint inside track_checkpoints(), or hand the gate the frame before the hidden step"
-    return PlanFinding("unverifiable", reason, hint or usual, *_place(at))
+    return _finding("unverifiable", reason, hint or usual, at)
 
 
 def quoted(names: Iterable[str]) -> str:
@@ -46,5 +52,7 @@ def quoted(names: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in sorted(names))
 
 
-def _place(node: Plan | None) -> tuple[str | None, int | None]:
-    return (None, None) if node is None else (node_text(node), node.line)
+def _finding(outcome: Outcome, reason: str, hint: str | None, at: Plan | None, notes: tuple[str, ...] = ()) -> PlanFinding:
+    if at is None:
+        return PlanFinding(outcome, reason, hint, notes=notes)
+    return PlanFinding(outcome, reason, hint, node_text(at), at.line, notes, at.file)

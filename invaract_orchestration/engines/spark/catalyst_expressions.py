@@ -138,6 +138,8 @@ class CatalystExpressions:
                 return UnknownExpression(_SHARED)
             case "NamedLambdaVariable":
                 return Function("variable")
+            case "Rank" | "DenseRank" | "PercentRank":  # over the order of the window, which is no argument
+                return Function(_snake(kind))
         return Function(_snake(kind), parts)
 
     def _outer(self, fields: Json) -> Expression:

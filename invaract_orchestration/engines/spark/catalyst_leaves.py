@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, reference
 from invaract_orchestration.candidate.plan.nodes import Plan, Project, Read, UnknownPlan
 from invaract_orchestration.engines.spark.catalyst_expressions import attributes
 from invaract_orchestration.engines.spark.catalyst_tree import CatalystNode
+from invaract_orchestration.engines.spark.checkpoint_log import CHECKPOINTS
 
 _IN_MEMORY = frozenset({"MapPartitionsRDD", "PythonRDD", "ParallelCollectionRDD"})
 _MOST_PARENTS = 10_000
@@ -17,26 +17,10 @@ Behind = Callable[[str, tuple[Attribute, ...]], Plan | None]
 """The plan that made the rows at a place, putting out these columns; none for a place of which nothing more is known."""
 
 
-@dataclass(slots=True)
-class CheckpointLog:
-    """The plans of frames that were checkpointed while the log was open, by the id of the checkpoint's RDD."""
-
-    plans: dict[int, Any] = field(default_factory=dict)
-
-    def note(self, result: Any, source_plan: Any) -> None:
-        """Remember the analysed plan behind a checkpointed frame (both of the JVM)."""
-        leaf = leaf_of(result)
-        if leaf is not None:
-            self.plans[int(leaf.rdd().id())] = source_plan
-
-
 class CatalystLeaves:
     """Translates leaves. `seen_through` translates the plan behind a tracked checkpoint, `behind` knows that of a place."""
 
-    def __init__(
-        self, plan: Any, log: CheckpointLog | None, seen_through: Callable[[Any], Plan], behind: Behind | None = None
-    ) -> None:
-        self._log = log
+    def __init__(self, plan: Any, seen_through: Callable[[Any], Plan], behind: Behind | None = None) -> None:
         self._seen_through = seen_through
         self._behind = behind or (lambda place, columns: None)
         self._by_column: dict[tuple[str, int], Any] = {}
@@ -64,7 +48,7 @@ class CatalystLeaves:
         if jvm is None:
             return UnknownPlan(description="an RDD", source_type="spark", columns=columns)
         rdd = jvm.rdd()
-        tracked = None if self._log is None else self._log.plans.get(int(rdd.id()))
+        tracked = CHECKPOINTS.behind_rdd(rdd)
         if tracked is not None:
             return under_ids(self._seen_through(tracked), columns)
         origin = _origin(rdd)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from invaract_orchestration.candidate.plan.diagnostics import Diagnostic
@@ -13,6 +14,8 @@ from invaract_orchestration.candidate.plan.expressions import (
     Literal,
     Subquery,
     all_of,
+    passed,
+    reference,
 )
 from invaract_orchestration.candidate.plan.nodes import (
     Aggregate,
@@ -47,6 +50,7 @@ from invaract_orchestration.engines.spark.catalyst_grouping import (
 )
 from invaract_orchestration.engines.spark.catalyst_leaves import CatalystLeaves, under_ids
 from invaract_orchestration.engines.spark.catalyst_tree import CatalystNode, Json, children_first, read_tree
+from invaract_orchestration.engines.spark.plan_lines import WrittenAt, placed
 
 _JOINS: dict[str, JoinKind] = {
     "Inner": "inner", "Cross": "cross", "LeftOuter": "left", "RightOuter": "right", "FullOuter": "full",
@@ -64,6 +68,7 @@ _CODE = frozenset({
     "SerializeFromObject", "AppendColumns", "FlatMapGroupsWithState", "ScriptTransformation", "TransformWithState",
     "TransformWithStateInPySpark",
 })  # fmt: skip
+_NO_LINES: Mapping[int, WrittenAt] = {}
 _ENGINE_FILTERS = frozenset({
     "IsNotNull", "And", "GreaterThanOrEqual", "GreaterThan", "LessThan", "AttributeReference", "GetStructField", "Cast",
     "PreciseTimestampConversion",
@@ -79,14 +84,15 @@ class CatalystNodes:
         self._reader = CatalystExpressions(self.plan)
         self._named: dict[tuple[str, Any], Plan] = {}
 
-    def plan(self, nodes: list[Json]) -> Plan:
-        """The plan of a pre-order list."""
+    def plan(self, nodes: list[Json], lines: Mapping[int, WrittenAt] = _NO_LINES) -> Plan:
+        """The plan of a pre-order list. `lines`: where its steps were written, by their position in the list."""
         root = read_tree(nodes)
         made: dict[int, Plan] = {}
         for node in children_first(root):
             inputs = [made[id(child)] for child in node.children]
             try:
-                made[id(node)] = self._node(node, inputs)
+                one = self._node(node, inputs)
+                made[id(node)] = one if any(one is below for below in inputs) else placed(one, lines.get(node.place))
             except Exception as error:  # noqa: BLE001 - a gate must end in a verdict, here "unverifiable"
                 self.diagnostics.append(
                     Diagnostic(code="plan.translator_failed", message=f"reading {node.kind}: {type(error).__name__}")
@@ -198,6 +204,8 @@ class CatalystNodes:
 
     def _expand(self, node: CatalystNode, child: Plan) -> Plan:
         """Several rows for each: a sliding time window, or UNPIVOT. A column that all of them share stays itself."""
+        if node.fields.get("projections") is None:
+            return _unpivoted(child, attributes(node, "output"))
         rows = [[self._reader.read(one) for one in projection] for projection in node.fields["projections"]]
         items = []
         for at, attribute in enumerate(attributes(node, "output")):
@@ -235,6 +243,15 @@ class CatalystNodes:
     def _lose(self, node: CatalystNode, why: str) -> None:
         message = f"the step {node.kind} cannot be seen into: {why}"
         self.diagnostics.append(Diagnostic(code="plan.unknown_node", message=message))
+
+
+def _unpivoted(child: Plan, output: tuple[Attribute, ...]) -> Plan:
+    """UNPIVOT, whose rows the JSON leaves out: made of the columns that are gone above it."""
+    kept, ids = {a.id for a in output}, {a.id for a in child.output}
+    taken = tuple(reference(a) for a in child.output if a.id not in kept)
+    columns = tuple(a for a in output if a.id not in ids)
+    made = Generate(child=child, generator=Function("unpivot", taken), columns=columns)
+    return Project(child=made, items=tuple(passed(a) for a in output))
 
 
 def _join_kind(node: CatalystNode) -> JoinKind:

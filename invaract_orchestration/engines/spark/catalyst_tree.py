@@ -20,10 +20,11 @@ Json = dict[str, Any]
 
 @dataclass(slots=True)
 class CatalystNode:
-    """One node: its class without the package, its fields, its children in order."""
+    """One node: its class without the package, its fields, its position in the list, its children in order."""
 
     kind: str
     fields: Json
+    place: int = 0
     children: list[CatalystNode] = field(default_factory=list)
     parent: CatalystNode | None = None
 
@@ -35,7 +36,7 @@ class CatalystNode:
 
 def read_tree(nodes: list[Json]) -> CatalystNode:
     """The tree of a pre-order list."""
-    made = [CatalystNode(str(one["class"]).rpartition(".")[2].rpartition("$")[2] or _object(one), one) for one in nodes]
+    made = [CatalystNode(_kind(one), one, at) for at, one in enumerate(nodes)]
     open_: list[tuple[CatalystNode, int]] = []
     for node in made:
         if open_:
@@ -85,6 +86,7 @@ def catalyst_type(json: Any) -> FieldType | None:
     return None
 
 
-def _object(node: Json) -> str:
-    """The name of a Scala object, whose class ends in a dollar sign."""
-    return str(node["class"]).rstrip("$").rpartition(".")[2]
+def _kind(node: Json) -> str:
+    """The class without its package; that of a Scala object ends in a dollar sign."""
+    name = str(node["class"])
+    return name.rpartition(".")[2].rpartition("$")[2] or name.rstrip("$").rpartition(".")[2]

@@ -5,44 +5,59 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from importlib import import_module
 from typing import Any
 
-from invaract_orchestration.engines.spark.catalyst_leaves import CheckpointLog
-from invaract_orchestration.engines.spark.plan_classic import CHECKPOINTS
+from invaract_orchestration.engines.spark.catalyst_leaves import leaf_of
+from invaract_orchestration.engines.spark.checkpoint_log import CHECKPOINTS, IS_TRACKING
 
 _METHODS = ("checkpoint", "localCheckpoint")
+_FRAMES = ("pyspark.sql.classic.dataframe", "pyspark.sql.connect.dataframe")
 
 
 @contextmanager
-def track_checkpoints() -> Iterator[CheckpointLog]:
-    """Within the context, `checkpoint()` and `localCheckpoint()` of classic frames remember the plan they cut off.
+def track_checkpoints() -> Iterator[None]:
+    """Within the context, `checkpoint()` and `localCheckpoint()` remember the plan that they cut off.
 
-    A plan that is translated inside the context is then judged as if the checkpoints were not there. The frames
-    themselves are not changed. The log also holds after the context for those who keep it and hand it on.
+    The gate judges a frame behind such a checkpoint as if the checkpoint were not there, also after the context. The
+    frames themselves are not changed, and what another thread does is not noted. Works on classic Spark and on Connect.
     """
-    from pyspark.sql.classic.dataframe import DataFrame  # only classic sessions checkpoint plans of the JVM
-
-    outer = CHECKPOINTS.get()
-    log = CheckpointLog() if outer is None else outer
-    token = CHECKPOINTS.set(log)
-    replaced = {name: getattr(DataFrame, name) for name in _METHODS}
-    for name, method in replaced.items():
-        setattr(DataFrame, name, _noting(method))
+    token = IS_TRACKING.set(True)
+    replaced = [(frame, name, getattr(frame, name)) for frame in _frame_classes() for name in _METHODS]
+    for frame, name, method in replaced:
+        setattr(frame, name, _noting(method))
     try:
-        yield log
+        yield
     finally:
-        for name, method in replaced.items():
-            setattr(DataFrame, name, method)
-        CHECKPOINTS.reset(token)
+        for frame, name, method in replaced:
+            setattr(frame, name, method)
+        IS_TRACKING.reset(token)
+
+
+def _frame_classes() -> Iterator[Any]:
+    """The frames of classic Spark and of Connect, as far as they are installed."""
+    for module in _FRAMES:
+        try:
+            yield import_module(module).DataFrame
+        except ImportError:  # a client alone has no classic frames, and classic Spark alone no gRPC
+            continue
 
 
 def _noting(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def checkpointed(frame: Any, *args: Any, **kwargs: Any) -> Any:
         result = method(frame, *args, **kwargs)
-        log = CHECKPOINTS.get()
-        if log is not None:  # another thread's checkpoint is not part of this context
-            log.note(result._jdf.queryExecution().analyzed(), frame._jdf.queryExecution().analyzed())
+        if IS_TRACKING.get():  # another thread's checkpoint is not part of this context
+            _note(result, frame)
         return result
 
     return checkpointed
+
+
+def _note(result: Any, frame: Any) -> None:
+    if hasattr(frame, "_jdf"):
+        leaf = leaf_of(result._jdf.queryExecution().analyzed())
+        if leaf is not None:
+            CHECKPOINTS.note_rdd(leaf.rdd(), frame._jdf.queryExecution().analyzed())
+    else:
+        CHECKPOINTS.note_relation(result._plan, frame._plan)

@@ -3,42 +3,42 @@
 from __future__ import annotations
 
 import json
-from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any
 
 from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Translation
 from invaract_orchestration.candidate.plan.nodes import Plan, UnknownPlan
-from invaract_orchestration.engines.spark.catalyst_leaves import Behind, CatalystLeaves, CheckpointLog
+from invaract_orchestration.engines.spark.catalyst_leaves import Behind, CatalystLeaves
 from invaract_orchestration.engines.spark.catalyst_nodes import CatalystNodes
+from invaract_orchestration.engines.spark.plan_lines import lines_of
 
 _DEEP_STACK = 1 << 29
-CHECKPOINTS: ContextVar[CheckpointLog | None] = ContextVar("checkpoints", default=None)
 
 
-def translate_classic(frame: Any, *, log: CheckpointLog | None = None, behind: Behind | None = None) -> Translation:
+def translate_classic(frame: Any, *, behind: Behind | None = None) -> Translation:
     """The plan of a DataFrame of a classic session. Never raises: what cannot be read is an opaque leaf.
 
-    `log` holds the plans behind checkpoints; by default that of the `track_checkpoints()` around the call. `behind` knows what
-    made the rows at a place.
+    A checkpoint that was taken under `track_checkpoints()` is seen through. `behind` knows what made the rows at a place.
     """
-    log = CHECKPOINTS.get() if log is None else log
     try:
-        return _translated(frame._jdf.queryExecution().analyzed(), log, behind)
+        is_case_sensitive = str(frame.sparkSession.conf.get("spark.sql.caseSensitive")) == "true"
+        return replace(_translated(frame._jdf.queryExecution().analyzed(), behind), case_sensitive=is_case_sensitive)
     except Exception as error:  # noqa: BLE001 - a gate must end in a verdict, here "unverifiable"
         lost = Diagnostic(code="plan.translator_failed", message=f"the plan cannot be read: {type(error).__name__}")
         return Translation(plan=UnknownPlan(description="a frame", source_type="spark"), diagnostics=(lost,))
 
 
-def _translated(analysed: Any, log: CheckpointLog | None, own: Behind | None) -> Translation:
+def _translated(analysed: Any, own: Behind | None) -> Translation:
     nodes = CatalystNodes()
 
     def seen_through(plan: Any) -> Plan:
-        found = _translated(plan, log, own)
+        found = _translated(plan, own)
         nodes.diagnostics.extend(found.diagnostics)
         return found.plan
 
-    nodes.leaves = CatalystLeaves(analysed, log, seen_through, own)
-    plan = nodes.plan(json.loads(_json_of(analysed)))
+    nodes.leaves = CatalystLeaves(analysed, seen_through, own)
+    told = json.loads(_json_of(analysed))
+    plan = nodes.plan(told, lines_of(analysed, told))
     return Translation(plan=plan, diagnostics=tuple(dict.fromkeys(nodes.diagnostics)))
 
 
