@@ -41,13 +41,35 @@ Name = Annotated[str, Path(max_length=500)]
 def build_api(host: Host) -> APIRouter:
     """The routes below `/api`."""
     router = APIRouter(prefix="/api", tags=["audit"], responses=_REFUSED)
+    _add_figures(router, host)
+    _add_runs(router, host)
+    _add_contracts(router, host)
+
+    @router.get("/openapi.json", include_in_schema=False, dependencies=[Depends(host.authorize)])
+    def get_openapi(request: Request) -> dict[str, Any]:
+        """This description."""
+        make: Callable[[], dict[str, Any]] = request.app.openapi
+        return make()
+
+    return router
+
+
+def _add_figures(router: APIRouter, host: Host) -> None:
     allowed = Depends(host.authorize)
-    asked = Depends(ask)
 
     @router.get("/overview", operation_id="overview")
     def get_overview(days: Days = 30, *, viewer: Viewer = allowed) -> Overview:
         """Where every contract stands, and how it did."""
         return overview(host.reader, viewer.scope, host.clock(), days=days)
+
+    @router.get("/status", operation_id="status")
+    def get_status(*, viewer: Viewer = allowed) -> Statuses:
+        """What readers of the tables need to know."""
+        return statuses(host.reader, viewer.scope, host.clock())
+
+
+def _add_runs(router: APIRouter, host: Host) -> None:
+    allowed, asked = Depends(host.authorize), Depends(ask)
 
     @router.get("/runs", operation_id="runs")
     def get_runs(
@@ -64,6 +86,17 @@ def build_api(host: Host) -> APIRouter:
         """One attempt whole."""
         return _found(run_detail(host.reader, viewer.scope, attempt_id))
 
+    @router.get("/quarantine", operation_id="quarantine")
+    def get_quarantine(
+        contract: Text = None, before: Before = None, after: After = None, limit: Limit = 50, *, viewer: Viewer = allowed,
+    ) -> Quarantine:  # fmt: skip
+        """Failing rows by attempt: how many and why, never what stood in them."""
+        return quarantine(host.reader, viewer.scope, contract=contract, limit=limit, before=before, after=after)
+
+
+def _add_contracts(router: APIRouter, host: Host) -> None:
+    allowed = Depends(host.authorize)
+
     @router.get("/contracts/{contract}", operation_id="contract", responses=_MISSING)
     def get_contract(contract: Name, days: Days = 30, *, viewer: Viewer = allowed) -> ContractAnswer:
         """A contract: fields, rules, versions with their differences, and where it stands."""
@@ -73,26 +106,6 @@ def build_api(host: Host) -> APIRouter:
     def get_version(contract: Name, version: Name, *, viewer: Viewer = allowed) -> ContractDocument:
         """One version of a contract in its canonical form."""
         return _found(contract_document(host.reader, viewer.scope, contract, version))
-
-    @router.get("/quarantine", operation_id="quarantine")
-    def get_quarantine(
-        contract: Text = None, before: Before = None, after: After = None, limit: Limit = 50, *, viewer: Viewer = allowed,
-    ) -> Quarantine:  # fmt: skip
-        """Failing rows by attempt: how many and why, never what stood in them."""
-        return quarantine(host.reader, viewer.scope, contract=contract, limit=limit, before=before, after=after)
-
-    @router.get("/status", operation_id="status")
-    def get_status(*, viewer: Viewer = allowed) -> Statuses:
-        """What readers of the tables need to know."""
-        return statuses(host.reader, viewer.scope, host.clock())
-
-    @router.get("/openapi.json", include_in_schema=False, dependencies=[allowed])
-    def get_openapi(request: Request) -> dict[str, Any]:
-        """This description."""
-        make: Callable[[], dict[str, Any]] = request.app.openapi
-        return make()
-
-    return router
 
 
 def _found(answer: T | None) -> T:
