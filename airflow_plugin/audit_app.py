@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from invaract_orchestration.ui.viewer import Viewer
 
-_OPENED = ExitStack()  # for as long as the server lives
 RESOURCE = "Contract audits"
 """The name under which an auth manager grants the sight of attempts that no DAG made, such as those of the command line."""
 
