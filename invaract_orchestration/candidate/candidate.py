@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from invaract_orchestration.contract.field_types import FieldType
+from invaract_orchestration.contract.transformations import ROW_KEEPING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +143,8 @@ class Stages:
                 continue
             if step.rows_in != rows:
                 return f"{rows} rows came to step {step.at + 1} ({step.kind}), but it was given {step.rows_in}"
+            if step.kind in ROW_KEEPING and step.rows_in != step.rows_out:
+                return f"step {step.at + 1} ({step.kind}) keeps its rows, but was given {step.rows_in} and gave {step.rows_out}"
             rows = step.rows_out
         return None if rows == last else f"{rows} rows left the last step of phase {phase}, but {last} were checked"
 

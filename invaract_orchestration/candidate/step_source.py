@@ -50,7 +50,7 @@ def _fields(contract: Contract, found: Found) -> tuple[FieldSpec, ...]:
     if source.fields:
         return source.fields
     there = {name.lower(): name for name in found}
-    wanted = _wanted(contract)
+    wanted = _wanted(contract, found)
     promised = [f for f in contract.fields if f.name.lower() in wanted]
     fields = [_as_it_arrives(contract, f, found.get(f.name)) for f in promised]
     named = {f.name.lower() for f in contract.fields}
@@ -73,10 +73,12 @@ def _fields(contract: Contract, found: Found) -> tuple[FieldSpec, ...]:
     return tuple(fields)
 
 
-def _wanted(contract: Contract) -> dict[str, str]:
+def _wanted(contract: Contract, found: Found) -> dict[str, str]:
     """The columns that steps and rules need of the source, by their name in lower case."""
     static = step_columns(contract)
     wanted = {name.lower(): name for name in static.sources}
+    there = {name.lower(): name for name in found}
+    wanted |= {name.lower(): there[name.lower()] for name in static.perhaps if name.lower() in there}
     made = {n.lower() for n in (*static.after_pre, *static.after)}
     fields = [f.name for f in contract.fields]
     for rule in contract.quality.row_rules:
@@ -131,7 +133,7 @@ def flattened(contract: Contract, found: Found) -> Contract:
     parents = sorted(chosen, key=len, reverse=True)
     there = {n.lower() for n in found}
     steps = []
-    for low, name in _wanted(contract).items():
+    for low, name in _wanted(contract, found).items():
         parent = next((p for p in parents if low.startswith(p.lower() + "_") and len(low) > len(p) + 1), None)
         if low not in there and parent is not None:
             path = f'$."{name[len(parent) + 1 :]}"'

@@ -76,6 +76,8 @@ class StepColumns:
     is_open: bool
     created: tuple[str, ...]
     unknown: tuple[Unknown, ...]
+    perhaps: tuple[str, ...] = ()
+    """Names that a query over several tables reads, of the source or of another one: those that arrive are read."""
 
 
 def step_columns(contract: Contract) -> StepColumns:
@@ -105,6 +107,7 @@ def step_columns(contract: Contract) -> StepColumns:
         sources=tuple(arrived.values()), after_pre=tuple((after_pre or names.known).values()),
         after=tuple(names.known.values()), is_open=names.is_open,
         created=tuple(n for low, n in written["post"].items() if low not in early), unknown=tuple(unknown),
+        perhaps=tuple(n for step in contract.transformations for n in _perhaps(step)),
     )  # fmt: skip
 
 
@@ -174,6 +177,17 @@ def _of_query(sql: str) -> Iterator[str]:
         name = parts[1] if len(parts) > 1 and parts[0].lower() in tables else parts[0]
         if name.lower() not in own or column.find_ancestor(exp.Alias) is not None:
             yield name
+
+
+def _perhaps(step: t.Transformation) -> Iterator[str]:
+    if not isinstance(step.step, str) or _plain_query(step.step) is not None:
+        return
+    try:
+        query = parse_step_query(step.step)
+    except ExpressionError:
+        return
+    for column in query.find_all(exp.Column):
+        yield from (p.name for p in column.parts if not isinstance(p, exp.Star))
 
 
 def _plain_query(sql: str) -> exp.Select | None:

@@ -209,7 +209,8 @@ class SteppedWriter:
         )
 
     def _packed(self, chain: Chain, names: list[str]) -> str:
-        parts = ", ".join(f"{q.text(n)}, {as_payload(q.name(n), chain.columns[n])}" for n in names)
+        table = "c." if chain.has_row else ""  # beside the records, whose columns may have the same names
+        parts = ", ".join(f"{q.text(n)}, {as_payload(table + q.name(n), chain.columns[n])}" for n in names)
         return f"CAST(json_object({parts}) AS VARCHAR)"
 
     def _merged(self, record: str, made: str) -> str:

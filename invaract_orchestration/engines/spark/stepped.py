@@ -240,9 +240,8 @@ class SteppedWriter:
         )
 
     def _packed(self, chain: Chain, names: list[str]) -> str:
-        parts = ", ".join(f"{q.text(n)}, {as_payload('c.' + q.name(n), chain.columns[n])}" for n in names)
-        if not chain.has_row:
-            parts = ", ".join(f"{q.text(n)}, {as_payload(q.name(n), chain.columns[n])}" for n in names)
+        table = "c." if chain.has_row else ""  # beside the records, whose columns may have the same names
+        parts = ", ".join(f"{q.text(n)}, {as_payload(table + q.name(n), chain.columns[n])}" for n in names)
         return f"to_json(named_struct({parts}), {WITH_NULLS})"
 
 
