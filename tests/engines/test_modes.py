@@ -194,3 +194,13 @@ def test_published_statistics_leave_the_table_readable(lake: Lake, type_: str) -
     }[type_]  # fmt: skip
     published(lake, f"v\n{value}\n", "mode: append", seed=None, fields=f'{{name: v, type: "{type_}"}}')
     assert len(lake.rows()) == 1
+
+
+def test_published_statistics_of_nested_columns_leave_the_table_readable(lake: Lake) -> None:
+    fields = (
+        '{name: id, type: bigint}\n{name: r, type: "struct<x:int,y:struct<z:string>>"}\n{name: a, type: "array<struct<q:int>>"}\n'
+        '{name: p, type: "map<string,int>"}'
+    )
+    lake.put({"x.json": '{"id": 1, "r": {"x": 1, "y": {"z": "a"}}, "a": [{"q": 1}], "p": {"k": 1}}\n{"id": 2, "r": null, "a": null, "p": null}\n'})
+    result = lake.run(lake.contract(fields, source="format: json"))
+    assert (result.state, len(lake.rows())) == ("published", 2)

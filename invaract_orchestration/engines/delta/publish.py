@@ -35,6 +35,7 @@ from invaract_orchestration.contract.field_types import (
     TINYINT,
     Decimal,
     FieldType,
+    Struct,
 )  # fmt: skip
 from invaract_orchestration.engines.delta.inspect import find_publication
 from invaract_orchestration.engines.delta.scd2 import merge_versions
@@ -208,7 +209,9 @@ class _Links:
         path = folder / f"part-{uuid.uuid4()}.parquet"
         self.made.append((file, path))
         _link(file, path)
-        nulls = {column: s.nulls for column, s in file.statistics.items() if column not in dict(file.partition)}
+        # a struct has a count for each of its parts instead
+        left_out = {*dict(file.partition), *(n for n, t in types.items() if isinstance(t, Struct))}
+        nulls = {column: s.nulls for column, s in file.statistics.items() if column not in left_out}
         return AddAction(
             path=path.name, size=file.size, partition_values=dict(file.partition),
             modification_time=int(time.time() * 1000), data_change=True,
