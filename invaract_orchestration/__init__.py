@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from invaract_orchestration.audit.result import GateResult
     from invaract_orchestration.contract.load import load_contract
     from invaract_orchestration.contract.model import Contract
+    from invaract_orchestration.engines.spark.plan_checkpoints import track_checkpoints
     from invaract_orchestration.gate import Gate
     from invaract_orchestration.wiring import open_gate
 
-__all__ = ["load_contract", "Contract", "open_gate", "Gate", "GateResult", "errors"]
+__all__ = ["load_contract", "Contract", "open_gate", "Gate", "GateResult", "track_checkpoints", "errors"]
 
 _HOMES = {
     "load_contract": "contract.load",
@@ -30,6 +31,7 @@ _HOMES = {
     "open_gate": "wiring",
     "Gate": "gate",
     "GateResult": "audit.result",
+    "track_checkpoints": "engines.spark.plan_checkpoints",
 }
 
 

@@ -28,6 +28,7 @@ class CompiledPlan:
     plan: Plan
     inputs: Mapping[str, Struct]
     diagnostics: tuple[Diagnostic, ...] = ()
+    case_sensitive: bool = False
 
     def sources(self) -> dict[str, tuple[tuple[str, str], ...]]:
         """Output column to the (input, column) pairs that it derives from."""
@@ -66,7 +67,9 @@ def compile_plan(
     if batch.frame is not None or batch.transform is not None:
         hidden = UnknownPlan(description="rows handed in", source_type="frame")
         told = frame or Translation(plan=hidden)
-        return CompiledPlan(plan=told.plan, inputs=inputs, diagnostics=told.diagnostics)
+        return CompiledPlan(
+            plan=told.plan, inputs=inputs, diagnostics=told.diagnostics, case_sensitive=told.case_sensitive
+        )
     if batch.query is not None:
         translation: Translation = translate_sql(batch.query, inputs, first_id=first_id)
         return CompiledPlan(plan=translation.plan, inputs=inputs, diagnostics=translation.diagnostics)

@@ -32,7 +32,7 @@ def _judged(contract: Contract, rule: PlanRule, compiled: CompiledPlan) -> Check
         columns = Struct(tuple((f.name, f.type) for f in contract.fields))
         target = contract.publish.target if contract.publish else "target"
         plan = translate_sql(publish_statement(contract), {target: columns, "candidate": columns}).plan
-    finding = judge_plan_rule(rule, plan, tags=input_tags(contract))
+    finding = judge_plan_rule(rule, plan, case_sensitive=compiled.case_sensitive, tags=input_tags(contract))
     return CheckResult(
         check=plan_rule_id(rule), stage="plan", outcome=finding.outcome, severity=rule.severity, expected=_expected(rule),
         found=_found(finding), evidence="plan", hint=finding.hint if finding.outcome != "kept" else None, place=finding.node,

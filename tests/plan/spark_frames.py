@@ -13,7 +13,7 @@ from tests.plan.cases import Case, CaseFile
 class SparkFrames:
     """One session with the tables of a case file; `functions` is the session's module of column functions."""
 
-    def __init__(self, session: Any, functions: Any, cases: CaseFile, folder: Path) -> None:
+    def __init__(self, session: Any, functions: Any, cases: CaseFile, folder: Path, *, registers: bool = True) -> None:
         self.session = session
         self._functions = functions
         self.tables: dict[str, Any] = {}
@@ -23,7 +23,7 @@ class SparkFrames:
             session.createDataFrame([], ddl).write.mode("overwrite").parquet(path)
             self.tables[name] = session.read.schema(ddl).parquet(path)
             self.tables[name].createOrReplaceTempView(name)
-        for name, declared in cases.functions.items():
+        for name, declared in (cases.functions if registers else {}).items():
             session.udf.register(name, lambda *values: values[0], declared["returns"])
 
     def frame(self, case: Case) -> Any:

@@ -47,7 +47,7 @@ def job(frames: Any, cut: Checkpoint) -> Any:
     ids=["local", "lazy", "reliable"],
 )
 def test_tracked_checkpoint_is_seen_through(frames: Any, cut: Checkpoint) -> None:
-    from invaract_orchestration.engines.spark.plan_checkpoints import track_checkpoints
+    from invaract_orchestration import track_checkpoints
     from invaract_orchestration.engines.spark.plan_classic import translate_classic
 
     plain = translate_classic(job(frames, lambda frame: frame)).plan
@@ -57,6 +57,15 @@ def test_tracked_checkpoint_is_seen_through(frames: Any, cut: Checkpoint) -> Non
         read = RULES.validate_python(rule)
         assert judge_plan_rule(read, tracked).outcome == judge_plan_rule(read, plain).outcome == "kept"
     assert output_lineage(tracked) == output_lineage(plain)
+
+
+def test_checkpoint_taken_under_tracking_is_seen_through_after_it(frames: Any) -> None:
+    from invaract_orchestration import track_checkpoints
+    from invaract_orchestration.engines.spark.plan_classic import translate_classic
+
+    with track_checkpoints():
+        made = job(frames, lambda frame: frame.localCheckpoint())
+    assert judge_plan_rule(RULES.validate_python(EVERY_RULE[0]), translate_classic(made).plan).outcome == "kept"
 
 
 def test_checkpoint_outside_of_tracking_stays_hidden(frames: Any) -> None:
@@ -70,7 +79,7 @@ def test_checkpoint_outside_of_tracking_stays_hidden(frames: Any) -> None:
 def test_tracking_leaves_the_frame_class_as_it_was(frames: Any) -> None:
     from pyspark.sql.classic.dataframe import DataFrame
 
-    from invaract_orchestration.engines.spark.plan_checkpoints import track_checkpoints
+    from invaract_orchestration import track_checkpoints
 
     before = (DataFrame.checkpoint, DataFrame.localCheckpoint)
     with pytest.raises(RuntimeError, match="job"), track_checkpoints():

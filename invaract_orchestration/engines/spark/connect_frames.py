@@ -31,12 +31,12 @@ class Frame:
 
     def column(self, name: str, plan_id: int | None, scope: Scope, around: Frame | None) -> Expression | None:
         """The column of a name, of a certain frame below where the client says which."""
-        parts = split_name(name)
+        parts, folded = split_name(name), scope.session.folded
         for frame, is_outer in ((self, False), (around, True)):
             if plan_id is None or frame is None or plan_id not in frame.origins:
                 continue
             there = {a.id for a in frame.plan.output}
-            named = [a for a in frame.origins[plan_id] if a.name.lower() == parts[0].lower() and a.id in there]
+            named = [a for a in frame.origins[plan_id] if folded(a.name) == folded(parts[0]) and a.id in there]
             if named:
                 return stepped_into(reference(named[0], outer=is_outer), parts[1:])
         return scope.resolve(parts)
@@ -64,6 +64,6 @@ class Frame:
 def item_of(name: str, expression: Expression, session: Session) -> Alias:
     """The expression put out under a name; a column that keeps its name keeps its id."""
     is_plain = isinstance(expression, ColumnReference) and not expression.path and not expression.outer
-    if is_plain and isinstance(expression, ColumnReference) and expression.name.lower() == name.lower():
+    if is_plain and isinstance(expression, ColumnReference) and session.folded(expression.name) == session.folded(name):
         return Alias(Attribute(expression.id, name, expression.type), expression)
     return Alias(session.attribute(name, expression_type(expression)), expression)

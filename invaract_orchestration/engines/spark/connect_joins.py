@@ -37,7 +37,7 @@ def joined(node: Any, left: Frame, right: Frame, session: Session, reader_over: 
     )
     wanted = node.on if isinstance(node.on, list) else [] if node.on is None else [node.on]
     using = [one for one in wanted if isinstance(one, str)]
-    pairs = [(_named(left, name), _named(right, name), name) for name in using]
+    pairs = [(_named(left, name, session.folded), _named(right, name, session.folded), name) for name in using]
     parts: list[Expression] = [Comparison("=", reference(a), reference(b)) for a, b, _ in pairs if a and b]
     if len(using) < len(wanted):
         probe = Frame(Join(left=left.plan, right=right.plan, kind="inner"), both.columns, both.qualifiers, both.origins)
@@ -86,5 +86,5 @@ def lateral(node: Any, left: Frame, right: Frame, reader_over: ReaderOver) -> Fr
     return both
 
 
-def _named(frame: Frame, name: str) -> Attribute | None:
-    return next((a for a in frame.columns if a.name.lower() == name.lower()), None)
+def _named(frame: Frame, name: str, folded: Callable[[str], str]) -> Attribute | None:
+    return next((a for a in frame.columns if folded(a.name) == folded(name)), None)

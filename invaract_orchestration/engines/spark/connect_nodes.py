@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from invaract_orchestration.candidate.plan.expressions import (
-    Alias,
     Attribute,
-    ColumnReference,
-    Expression,
     Function,
-    Literal,
     passed,
     reference,
 )
@@ -18,6 +16,7 @@ from invaract_orchestration.candidate.plan.nodes import (
     Aggregate,
     Distinct,
     Filter,
+    Join,
     Limit,
     Plan,
     Project,
@@ -26,21 +25,25 @@ from invaract_orchestration.candidate.plan.nodes import (
     Sort,
     UnknownPlan,
 )
-from invaract_orchestration.candidate.plan.sql.grouping import has_aggregate
 from invaract_orchestration.candidate.plan.sql.parse import parse_statements
 from invaract_orchestration.candidate.plan.sql.queries import Queries
 from invaract_orchestration.candidate.plan.sql.scope import Session
 from invaract_orchestration.candidate.plan.sql.set_operations import SetWord
 from invaract_orchestration.candidate.plan.sql.statements import Statements
 from invaract_orchestration.engines.spark.catalyst_leaves import Behind
-from invaract_orchestration.engines.spark.connect_expressions import ConnectReader, output_name
-from invaract_orchestration.engines.spark.connect_frames import Frame, item_of
-from invaract_orchestration.engines.spark.connect_grouping import grouped, with_calls
+from invaract_orchestration.engines.spark.checkpoint_log import CHECKPOINTS
+from invaract_orchestration.engines.spark.connect_columns import KINDS as COLUMN_STEPS
+from invaract_orchestration.engines.spark.connect_columns import with_columns
+from invaract_orchestration.engines.spark.connect_expressions import ConnectReader
+from invaract_orchestration.engines.spark.connect_frames import Frame
+from invaract_orchestration.engines.spark.connect_grouping import grouped
 from invaract_orchestration.engines.spark.connect_joins import joined, lateral
 from invaract_orchestration.engines.spark.connect_tables import attributes_of
+from invaract_orchestration.engines.spark.plan_lines import WrittenAt, call_site, placed
 
 _TRANSPARENT = frozenset({
-    "Hint", "Repartition", "RepartitionByExpression", "WithWatermark", "CollectMetrics", "WithRelations", "ToSchema",
+    "CachedRemoteRelation", "Hint", "Repartition", "RepartitionByExpression", "WithWatermark", "CollectMetrics",
+    "WithRelations", "ToSchema",
 })  # fmt: skip
 _CODE = frozenset({
     "MapPartitions", "GroupMap", "CoGroupMap", "ApplyInPandasWithState", "BaseTransformWithStateInPySpark",
@@ -92,65 +95,71 @@ class ConnectNodes:
         kind = type(node).__name__
         if kind in _CODE:
             return self._code(node, inputs)
-        if kind in _TRANSPARENT:
+        if kind in _TRANSPARENT and inputs:
             return inputs[0].over(inputs[0].plan, inputs[0].columns)
         if not inputs:
             return self._source(node)
-        below = inputs[0]
-        reader = self._reader(below, around)
-        match kind:
-            case "Project":
-                return self._project(node, below, reader)
-            case "WithColumns":
-                named = [(name, reader.read(c)) for name, c in zip(node._columnNames, node._columns, strict=True)]
-                return self._replaced(below, named, reader)
-            case "WithColumnsRenamed":
-                new = {old.lower(): name for old, name in node._colsMap.items()}
-                return self._renamed(below, [new.get(a.name.lower(), a.name) for a in below.columns])
-            case "ToDF":
-                return self._renamed(below, list(node._cols))
-            case "Drop":
-                return self._dropped(node, below, reader)
+        reader = self._reader(inputs[0], around)
+        if kind in COLUMN_STEPS:
+            return with_columns(node, inputs[0], reader)
+        made = self._of_rows(node, inputs[0], reader) or self._of_tables(node, inputs, around)
+        if made is not None:
+            return made
+        self._session.lose("plan.unknown_node", f"the step {kind} cannot be seen into: it is not known")
+        plans = tuple(one.plan for one in inputs)
+        return _new(UnknownPlan(description=kind, source_type="spark_connect", inputs=plans, columns=inputs[0].columns))
+
+    def _of_rows(self, node: Any, below: Frame, reader: ConnectReader) -> Frame | None:
+        """A step that keeps, orders or cuts off rows."""
+        plan: Plan
+        match type(node).__name__:
             case "Filter":
-                return below.over(Filter(child=below.plan, condition=reader.read(node.filter)), below.columns)
+                plan = Filter(child=below.plan, condition=reader.read(node.filter))
             case "NADrop":
-                names = [n.lower() for n in node.cols or [a.name for a in below.columns]]
-                read = tuple(reference(a) for a in below.columns if a.name.lower() in names)
-                condition = Function("at_least_n_non_nulls", read)
-                return below.over(Filter(child=below.plan, condition=condition), below.columns)
-            case "NAFill" | "NAReplace":
-                return self._mended(node, below, reader)
+                read = tuple(reference(a) for a in self._chosen(node.cols or [a.name for a in below.columns], below))
+                plan = Filter(child=below.plan, condition=Function("at_least_n_non_nulls", read))
             case "Limit" | "Tail":
-                return below.over(Limit(child=below.plan, count=int(node.limit)), below.columns)
+                plan = Limit(child=below.plan, count=int(node.limit))
             case "Offset":
-                return below.over(Limit(child=below.plan, count=None), below.columns)
+                plan = Limit(child=below.plan, count=None)
             case "Sort":
-                keys = tuple(reader.read(one) for one in node.columns)
-                return below.over(Sort(child=below.plan, keys=keys), below.columns)
+                plan = Sort(child=below.plan, keys=tuple(reader.read(one) for one in node.columns))
             case "Sample":
-                return below.over(Sample(child=below.plan), below.columns)
+                plan = Sample(child=below.plan)
             case "Deduplicate":
-                names = [name.lower() for name in node.column_names or ()]
-                on = tuple(reference(a) for a in below.columns if a.name.lower() in names)
-                return below.over(Distinct(child=below.plan, columns=on), below.columns)
+                on = tuple(reference(a) for a in self._chosen(node.column_names or (), below))
+                plan = Distinct(child=below.plan, columns=on)
+            case _:
+                return None
+        return below.over(placed(plan, _written_at(node)), below.columns)
+
+    def _of_tables(self, node: Any, inputs: list[Frame], around: Frame | None) -> Frame | None:
+        """A step that groups, combines or names tables."""
+        below = inputs[0]
+
+        def reader_over(frame: Frame) -> ConnectReader:
+            return self._reader(frame, around)
+
+        match type(node).__name__:
             case "Aggregate":
-                return grouped(node, below, reader)
+                return _at_line(grouped(node, below, reader_over(below)), node)
             case "Join":
-                return joined(node, inputs[0], inputs[1], self._session, lambda one: self._reader(one, around))
+                return _at_line(joined(node, below, inputs[1], self._session, reader_over), node)
             case "LateralJoin":
-                right = self.frame(node.right, below)
-                return lateral(node, below, right, lambda one: self._reader(one, around))
+                return _at_line(lateral(node, below, self.frame(node.right, below), reader_over), node)
             case "SetOperation":
-                return self._set_operation(node, inputs[0], inputs[1])
+                return self._set_operation(node, below, inputs[1])
             case "SubqueryAlias":
                 made = below.over(below.plan, below.columns)
                 made.qualifiers = {a.id: (str(node._alias).lower(),) for a in below.columns}
                 return made
             case "SQL":
                 return self._sql(node, inputs)
-        self._session.lose("plan.unknown_node", f"the step {kind} cannot be seen into: it is not known")
-        plans = tuple(one.plan for one in inputs)
-        return _new(UnknownPlan(description=kind, source_type="spark_connect", inputs=plans, columns=below.columns))
+        return None
+
+    def _chosen(self, names: Iterable[str], below: Frame) -> list[Attribute]:
+        wanted = {self._session.folded(name) for name in names}
+        return [a for a in below.columns if self._session.folded(a.name) in wanted]
 
     def _reader(self, frame: Frame, around: Frame | None) -> ConnectReader:
         def plan_of(node: Any, outside: Frame) -> Plan:
@@ -215,62 +224,6 @@ class ConnectNodes:
         kind = type(node).__name__
         return _new(UnknownPlan(description=kind, source_type="code", inputs=plans, columns=columns, hides=False))
 
-    def _project(self, node: Any, below: Frame, reader: ConnectReader) -> Frame:
-        items: list[Alias] = []
-        for column in node._columns:
-            expression = getattr(column, "_expr", column)
-            if type(expression).__name__ == "UnresolvedStar":
-                items.extend(passed(a) for a in self._star(expression, below))
-                continue
-            count = len(reader.generators)
-            made = reader.read(expression)
-            several = [item for _, columns in reader.generators[count:] for item in columns]
-            names = list(getattr(expression, "_alias", None) or [])
-            if len(several) > 1 and (not names or len(names) == len(several)):
-                chosen = names or [item.attribute.name for item in several]
-                pairs = zip(chosen, several, strict=True)
-                items.extend(item_of(n, reference(i.attribute), self._session) for n, i in pairs)
-            else:
-                items.append(item_of(output_name(expression), made, self._session))
-        if any(has_aggregate(item) for item in items):
-            return below.over(Aggregate(child=below.plan, keys=(), items=tuple(items)))
-        return below.over(Project(child=with_calls(below.plan, reader), items=tuple(items)))
-
-    @staticmethod
-    def _star(node: Any, below: Frame) -> tuple[Attribute, ...]:
-        if node._plan_id is not None and node._plan_id in below.origins:
-            return below.origins[node._plan_id]
-        target = str(node._unparsed_target or "").removesuffix(".*").lower()
-        return tuple(a for a in below.columns if not target or below.qualifiers.get(a.id) == (target,))
-
-    def _replaced(self, below: Frame, named: list[tuple[str, Expression]], reader: ConnectReader) -> Frame:
-        new = {name.lower(): (name, made) for name, made in named}
-        items = [
-            Alias(self._session.attribute(a.name), new.pop(a.name.lower())[1]) if a.name.lower() in new else passed(a)
-            for a in below.columns
-        ]
-        items += [Alias(self._session.attribute(name), made) for name, made in new.values()]
-        return below.over(Project(child=with_calls(below.plan, reader), items=tuple(items)))
-
-    def _renamed(self, below: Frame, names: list[str]) -> Frame:
-        pairs = zip(names, below.columns, strict=True)
-        items = tuple(item_of(name, reference(a), self._session) for name, a in pairs)
-        return below.over(Project(child=below.plan, items=items))
-
-    def _dropped(self, node: Any, below: Frame, reader: ConnectReader) -> Frame:
-        names = {one.lower() for one in node._columns if isinstance(one, str)}
-        read = [reader.read(one) for one in node._columns if not isinstance(one, str)]
-        ids = {one.id for one in read if isinstance(one, ColumnReference)}
-        kept = tuple(passed(a) for a in below.columns if a.name.lower() not in names and a.id not in ids)
-        return below.over(Project(child=below.plan, items=kept))
-
-    def _mended(self, node: Any, below: Frame, reader: ConnectReader) -> Frame:
-        names = {name.lower() for name in node.cols or [a.name for a in below.columns]}
-        named: list[tuple[str, Expression]] = [
-            (a.name, Function("coalesce", (reference(a), Literal(None)))) for a in below.columns if a.name.lower() in names
-        ]
-        return self._replaced(below, named, reader)
-
     def _set_operation(self, node: Any, left: Frame, right: Frame) -> Frame:
         words: dict[str, SetWord] = {"union": "UNION", "intersect": "INTERSECT", "except": "EXCEPT"}
         made = self._queries.sets.combined(
@@ -285,6 +238,9 @@ class ConnectNodes:
 
 def _inputs(node: Any) -> list[Any]:
     kind = type(node).__name__
+    if kind == "CachedRemoteRelation":
+        behind = CHECKPOINTS.behind_relation(node)
+        return [] if behind is None else [behind]
     if kind in ("Join", "AsOfJoin", "NearestByJoin"):
         return [node.left, node.right]
     if kind == "LateralJoin":
@@ -294,6 +250,25 @@ def _inputs(node: Any) -> list[Any]:
     child = getattr(node, "_child", None)
     other = getattr(node, "other", None) if kind == "SetOperation" else getattr(node, "_other", None)
     return [one for one in (child, other) if one is not None]
+
+
+def _written_at(node: Any) -> WrittenAt | None:
+    """Where the first expression of a step that knows it was written."""
+    found = [getattr(node, name, None) for name in ("filter", "on", "_grouping_cols", "_aggregate_cols")]
+    columns = [one for part in found for one in (part if isinstance(part, list) else [part])]
+    origins = [getattr(getattr(one, "_expr", one), "origin", None) for one in columns]
+    sites = [origin.python_origin.call_site for origin in origins if origin is not None]
+    return call_site(sites[0]) if sites else None
+
+
+def _at_line(frame: Frame, node: Any) -> Frame:
+    """The frame with its step placed, where that is the node of the plan itself."""
+    at = _written_at(node)
+    if isinstance(frame.plan, Aggregate | Join):
+        frame.plan = placed(frame.plan, at)
+    elif isinstance(frame.plan, Project) and isinstance(frame.plan.child, Join):
+        frame.plan = replace(frame.plan, child=placed(frame.plan.child, at))
+    return frame
 
 
 def _new(plan: Plan) -> Frame:

@@ -29,9 +29,13 @@ def translate_connect(frame: Any, *, behind: Behind | None = None, first_id: int
 
 def _translated(frame: Any, behind: Behind | None, first_id: int) -> Translation:
     spark = frame.sparkSession
-    session = Session("spark", {}, frozenset(), source=ConnectTables(spark).source, _last_id=first_id)
+    is_case_sensitive = str(spark.conf.get("spark.sql.caseSensitive")) == "true"
+    session = Session(
+        "spark", {}, frozenset(), source=ConnectTables(spark).source, case_sensitive=is_case_sensitive, _last_id=first_id
+    )
     made = ConnectNodes(session, spark, behind).frame(frame._plan)
     plan = made.plan
     if made.columns != plan.output:
         plan = Project(child=plan, items=tuple(passed(a) for a in made.columns))
-    return Translation(plan=plan, diagnostics=tuple(dict.fromkeys(session.diagnostics)))
+    lost = tuple(dict.fromkeys(session.diagnostics))
+    return Translation(plan=plan, diagnostics=lost, case_sensitive=is_case_sensitive)

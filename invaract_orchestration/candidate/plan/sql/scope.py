@@ -39,12 +39,17 @@ class Session:
     source: Callable[[Session, tuple[str, ...]], Plan | None] | None = None
     wanted: dict[str, dict[str, None]] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    case_sensitive: bool = False
     _last_id: int = 0
 
     def attribute(self, name: str, type_: FieldType | None = None) -> Attribute:
         """A new column."""
         self._last_id += 1
         return Attribute(self._last_id, name, type_)
+
+    def folded(self, name: str) -> str:
+        """The name as it is compared."""
+        return name if self.case_sensitive else name.lower()
 
     def lose(self, code: str, message: str, at: exp.Expr | None = None) -> None:
         """Note what could not be carried over."""
@@ -94,9 +99,9 @@ class Relation:
         """Whether the qualifier of a column means this relation."""
         return bool(qualifier) and self.qualifier[-len(qualifier) :] == tuple(part.lower() for part in qualifier)
 
-    def named(self, name: str) -> list[Attribute]:
+    def named(self, name: str, folded: Callable[[str], str] = str.lower) -> list[Attribute]:
         """The columns of that name."""
-        return [a for a in self.attributes if a.name.lower() == name.lower()]
+        return [a for a in self.attributes if folded(a.name) == folded(name)]
 
 
 @dataclass(slots=True)
@@ -144,11 +149,12 @@ class Scope:
     def _in_from(self, parts: tuple[str, ...]) -> tuple[Attribute, tuple[str, ...]] | None:
         for depth in range(len(parts) - 1, 0, -1):
             for relation in self.relations:
-                if relation.answers_to(parts[:depth]) and (named := relation.named(parts[depth])):
+                if relation.answers_to(parts[:depth]) and (named := relation.named(parts[depth], self.session.folded)):
                     return named[0], parts[depth + 1 :]
         if parts[0].lower() in self.merged:
             return self.merged[parts[0].lower()], parts[1:]
-        named = [a for relation in self.relations for a in relation.named(parts[0]) if a.id not in self.hidden]
+        offered = [a for relation in self.relations for a in relation.named(parts[0], self.session.folded)]
+        named = [a for a in offered if a.id not in self.hidden]
         if len({a.id for a in named}) > 1:
             self.session.lose("plan.ambiguous_column", f"column {parts[0]!r} stands in more than one input")
         return (named[0], parts[1:]) if named else None
