@@ -184,8 +184,9 @@ def test_rewritten_column_keeps_its_promise_unless_the_check_is_written_for_the_
     assert check_of(rejected, "amount|min").found == (
         "before the transformation none of 3 rows failed; after it 3 rows of 3 failed"
     )
-    written = lake.contract(fields.replace("min: 0", "min: 0, phase: pre"))
-    assert lake.run(written, transform=negated).state == "published"
+    written = lake.contract(fields.replace("min: 0", "min: 0, phase: pre"), more='version: "0.1.0"\n')
+    result = lake.run(written, transform=negated)
+    assert result.state == "published", result.message
     assert [row["amount"] for row in lake.rows()] == [Decimal("-2.50"), Decimal("-1.00"), Decimal("-7.00")]
 
 
@@ -234,7 +235,8 @@ def test_query_below_the_function_is_part_of_the_plan(lake: EngineLake) -> None:
     contract = lake_contract(lake, source, "rules: [{type: forbid_cross_join}]\n")
     result = lake.run(contract, transform=lambda s, rows: rows.where("id > 0"))
     assert (result.state, broken(result)) == ("rejected", {"plan|forbid_cross_join": None})
-    linked = lake_contract(lake, source.replace("cross join orders p", "join orders p on o.id = p.id"), "rules: [{type: forbid_cross_join}]\n")
+    more = 'rules: [{type: forbid_cross_join}]\nversion: "0.1.0"\n'
+    linked = lake_contract(lake, source.replace("cross join orders p", "join orders p on o.id = p.id"), more)
     result = lake.run(linked, transform=lambda s, rows: rows.join(rows.toDF("n"), column(rows, "id = n")).where("id > 1").drop("n"))
     assert (result.state, lake.rows()) == ("published", [{"id": 2}])
 
@@ -328,7 +330,8 @@ def test_function_that_fails_on_a_row_leaks_nothing_of_it(lake: EngineLake) -> N
 
     result = lake.run(lake.contract("{name: id, type: bigint}\n{name: note, type: string}"), transform=transform)
     message = unpublished(lake, result, "engine.failed")
-    assert message.startswith("evaluating the transformation tests.spark.test_transform_functions:")
+    assert message.startswith("the transformation tests.spark.test_transform_functions:test_function_that_fails_on_a_row")
+    assert message.endswith("the engine failed with PythonException")
     assert CANARY not in repr(result) + repr(lake.audit.attempts(limit=1))
 
 
@@ -394,10 +397,10 @@ def test_typed_source_gives_the_function_all_of_its_columns(lake: EngineLake) ->
 
 def test_table_and_frame_are_rows_for_a_function_too(lake: EngineLake) -> None:
     write_deltalake(str(lake.root / "in"), pa.table({"id": pa.array([1, -2], pa.int64())}))
-    fields = "{name: id, type: bigint, min: 0}"
-    contract = lake.contract(fields, source="format: delta", more=QUARANTINE)
-    result = lake.run(contract, transform=lambda s, rows: rows.selectExpr("id * 10 AS id"))
-    assert (result.state, lake.rows()) == ("published", [{"id": 10}])
+    contract = lake_contract(lake, "format: delta, location: ./in", QUARANTINE + "keys: [[id]]\n")
+    result = lake.run(contract, transform=lambda s, rows: rows.where("id > 0").selectExpr("id * 10 AS id"))
+    assert result.state == "published", result.message
+    assert lake.rows() == [{"id": 10}]
     frame = (sessions.classic() if lake.engine == "spark" else sessions.connected()).range(3, 5)
     handed = lake.run(contract, submission_id="f", frame=frame, transform=lambda s, rows: rows.selectExpr("id * 10 AS id"))
     assert (handed.state, lake.rows()) == ("published", [{"id": 10}, {"id": 30}, {"id": 40}])
@@ -438,3 +441,20 @@ def test_function_is_checked_without_a_trace(lake: EngineLake) -> None:
     assert lake.check(lake.contract(FIELDS), transform=twice).state == "judged"
     assert (lake.rows(), lake.aside()) == ([], [])
     assert not list(lake.root.rglob("rows-*"))
+
+
+def test_function_may_read_other_tables_and_files(lake: EngineLake) -> None:
+    lake.put({"a.csv": GOOD})
+    write_deltalake(str(lake.root / "names"), pa.table({"key": pa.array([1, 3], pa.int64())}))
+    (lake.root / "more").mkdir()
+    (lake.root / "more" / "a.parquet").write_bytes(parquet(pa.table({"other": pa.array([1, 2], pa.int64())})))
+
+    def transform(session: Any, rows: Any) -> Any:
+        names = session.read.format("delta").load(str(lake.root / "names"))
+        more = session.read.parquet(str(lake.root / "more"))
+        joined = rows.join(names, column(rows, "id = key")).join(more, column(rows, "id = other"))
+        return twice(session, joined)
+
+    result = lake.run(lake.contract(FIELDS, more="rules: [{type: required_join_columns, columns: [key]}]\n"), transform=transform)
+    assert result.state == "published", result.message
+    assert [row["id"] for row in lake.rows()] == [1]

@@ -106,7 +106,7 @@ def _table_name(node: CatalystNode) -> str | None:
         table = node.fields.get(name)
         identifier = table.get("identifier") if isinstance(table, dict) else None
         if isinstance(identifier, dict):
-            return ".".join(str(identifier[p]) for p in ("catalog", "database", "table") if identifier.get(p))
+            return ".".join(str(identifier[p]) for p in ("catalog", "database", "table") if identifier.get(p)) or None
     return None
 
 

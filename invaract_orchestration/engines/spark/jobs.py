@@ -1,7 +1,8 @@
 """Whether code that only has to build a frame starts a job.
 
-On classic Spark the jobs of the thread are tagged and counted. A Connect client sends what it wants to be executed: what this
-thread sends is looked at on its way.
+On classic Spark the jobs of the thread are tagged and looked at: those with which a reader finds out about its columns, and Delta
+about its log, are part of building a frame. A Connect client sends what it wants to be executed: what this thread sends is looked
+at on its way.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ _WORKING = frozenset({
     "insert", "merge", "update", "delete", "create", "replace", "load", "cache", "analyze", "optimize", "copy", "vacuum",
     "restore", "refresh", "call", "truncate",
 })  # fmt: skip
+
+_READERS = frozenset({"load", "table", "parquet", "orc", "json", "csv", "text", "xml"})
+"""What jobs are called that find out about the columns of files."""
 
 
 @dataclass(slots=True)
@@ -51,7 +55,20 @@ def _tagged(session: Any, jobs: Jobs) -> Iterator[None]:
         own = context._jsc.sc()
         with suppress(Exception):  # what was started is known a moment later
             own.listenerBus().waitUntilEmpty()
-        jobs.started = len(own.statusTracker().getJobIdsForTag(tag)) > 0
+        found = list(own.statusTracker().getJobIdsForTag(tag))
+        jobs.started = not all(_is_look_up(own.statusStore().jobWithAssociatedSql(i)) for i in found)
+
+
+def _is_look_up(found: Any) -> bool:
+    """Whether a job (of the JVM, with the id of its query) is that of a reader or a Delta log, and no action of the function.
+
+    A reader's job belongs to no query; that of a writer, which has the same name, does.
+    """
+    job, query = found._1(), found._2()
+    told = job.description()
+    if told.isDefined() and str(told.get()).rpartition("\n")[2].startswith("Delta: "):
+        return True
+    return str(job.name()).partition(" ")[0] in _READERS and not query.isDefined()
 
 
 @contextmanager

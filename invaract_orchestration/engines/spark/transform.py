@@ -28,8 +28,8 @@ from invaract_orchestration.intake.batch import Batch
 from invaract_orchestration.intake.transform import Transform, raised
 
 _JOBS_HINT = (
-    "build the frame and return it: no count(), collect(), show(), write or eager checkpoint; where your code has to look at "
-    "data first, run it yourself and hand in the frame that it gives"
+    "build the frame and return it: no count(), collect(), show(), write or eager checkpoint, and a schema for what is read as "
+    "text; where your code has to look at data first, run it yourself and hand in the frame that it gives"
 )
 
 
@@ -81,6 +81,8 @@ def _called(base: Any, transform: Transform, arguments: list[Any]) -> Any:
     with jobs_watched(base) as jobs:
         try:
             frame = transform.function(*arguments)
+            if is_connect(frame):
+                frame.schema  # noqa: B018  # a name that is not there shows only when the server is asked
         except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it is, its text may hold values
             failed = raised(transform, error)
     if jobs.started:

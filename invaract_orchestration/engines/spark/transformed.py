@@ -14,6 +14,7 @@ from invaract_orchestration.engines.delta.failing import failing_of_both
 from invaract_orchestration.engines.spark.candidate import Writer
 from invaract_orchestration.engines.spark.session import PrivateSession, translated
 from invaract_orchestration.engines.spark.transform import Made
+from invaract_orchestration.errors import EngineFailure
 from invaract_orchestration.intake.batch import Batch
 
 
@@ -39,8 +40,11 @@ def materialise_transformed(
     contract = request.contract if source is None else result_side(request.contract)
     typed = request.batch.source.model_copy(update={"format": "sql", "sql": "transformed"})
     after = replace(request, contract=contract, batch=Batch(source=typed, frame=made.frame, absent=request.batch.absent))
-    with translated(f"evaluating the transformation {transform.name}"):
-        result = Writer(session=session, request=after, scratch=scratch, frame=frames[1]).materialise()
+    try:
+        with translated("evaluating it"):
+            result = Writer(session=session, request=after, scratch=scratch, frame=frames[1]).materialise()
+    except EngineFailure as error:
+        raise EngineFailure(f"the transformation {transform.name}: {error.sentence}", hint=error.hint) from None
     if source is None:
         return result
     return both_sides(source, result, failing_of_both(source.failing, result.failing, scratch))
