@@ -17,20 +17,20 @@ _WORST = ("kept", "unverifiable", "broken")
 
 def judge_custom(rule: CustomPlanRule, plan: Plan) -> PlanFinding:
     """The worst of what the user's rule finds; none: kept. A rule that is not installed or fails decides nothing."""
-    found = [point for point in entry_points(group=GROUP) if point.name == rule.rule]
-    if not found:
+    found = {point.value: point for point in entry_points(group=GROUP) if point.name == rule.rule}
+    if len(found) != 1:
+        said = "is not installed" if not found else f"is named by several packages: {', '.join(sorted(found))}"
         return unverifiable(
-            f"the plan rule {rule.rule!r} is not installed", hint=f"install the package whose {GROUP} names it"
+            f"the plan rule {rule.rule!r} {said}", hint=f"install the one package whose {GROUP} names it"
         )
     try:
-        judge: OwnRule = found[0].load()
+        judge: OwnRule = next(iter(found.values())).load()
         findings = list(judge(plan, **_options(rule)))
-    except Exception as error:  # noqa: BLE001 - whatever the user's code raises, the rule could not be judged
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the user's code raises, the rule could not be judged
         return unverifiable(
             f"the plan rule {rule.rule!r} failed with {type(error).__name__}", hint="mend the rule's own code"
         )
-    wrong = [one for one in findings if not isinstance(one, PlanFinding)]
-    if wrong:
+    if not all(isinstance(one, PlanFinding) and one.outcome in _WORST for one in findings):
         return unverifiable(f"the plan rule {rule.rule!r} gave no PlanFinding", hint="return PlanFinding values")
     return max(findings, key=lambda one: _WORST.index(one.outcome), default=kept(f"{rule.rule} found nothing"))
 
