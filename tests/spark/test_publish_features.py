@@ -144,6 +144,28 @@ def test_versions_are_closed_and_opened(lake: EngineLake) -> None:
     ]  # fmt: skip
 
 
+def test_versions_are_written_as_the_contract_says(classic: EngineLake) -> None:
+    columns = "id INT, v STRING, since DATE, begins DATE, ends DATE, now BOOLEAN, n INT"
+    session = engine_of("spark").session
+    session.sql(f"CREATE TABLE delta.`{classic.target}` ({columns}) USING delta {PROPERTIES['rowTracking']}")
+    said = (
+        "versions: {valid_from: begins, valid_to: ends, current: now, number: n, since: since, first: 1900-01-01, "
+        "open: 9999-12-31, track: [v]}"
+    )
+    fields = FIELDS + "\n{name: since, type: date}"
+    for text in ("id,v,since\n1,a,2026-01-01\n2,b,2026-01-01\n", "id,v,since\n1,a,2026-02-01\n2,z,2026-02-01\n"):
+        classic.put({"x.csv": text})
+        result = classic.run(classic.contract(fields, publish=f"mode: scd2, keys: [id], {said}"))
+        assert result.state == "published", (result.code, result.message)
+    kept = session.sql(
+        f"SELECT id, v, string(begins), string(ends), now, n FROM delta.`{classic.target}` ORDER BY id, n"
+    ).collect()
+    assert [tuple(r) for r in kept] == [
+        (1, "a", "1900-01-01", "9999-12-31", True, 1),
+        (2, "b", "1900-01-01", "2026-02-01", False, 1), (2, "z", "2026-02-01", "9999-12-31", True, 2),
+    ]  # fmt: skip
+
+
 def test_new_column_is_added(lake: EngineLake) -> None:
     session = engine_of(lake.engine).session
     session.sql(

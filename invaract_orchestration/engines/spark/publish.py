@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
-from invaract_orchestration.contract.field_types import Array, Map, Struct
 from invaract_orchestration.engines.delta.inspect import find_publication
 from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.catalog import condition_of
 from invaract_orchestration.engines.spark.files import candidate_frame
+from invaract_orchestration.engines.spark.scd2 import merge_versions_sql
 from invaract_orchestration.engines.spark.session import PrivateSession
 from invaract_orchestration.engines.spark.types import spark_type
 from invaract_orchestration.errors import (
@@ -29,10 +28,9 @@ from invaract_orchestration.errors import (
     TargetRefused,
 )  # fmt: skip
 from invaract_orchestration.publish.intent import Published, PublishIntent
-from invaract_orchestration.publish.preconditions import CURRENT, VALID_FROM, VALID_TO, new_columns
+from invaract_orchestration.publish.preconditions import new_columns
 
 _SOURCE = "invaract_candidate"
-_KEY = "invaract_key_"
 _DELTA = "spark.databricks.delta."
 _LOST = ("Py4JNetworkError", "Py4JError", "SparkConnectGrpcException", "RetriesExceeded", "ConnectionRefusedError")
 """Errors that say nothing about what the server did."""
@@ -202,35 +200,8 @@ def _merge(session: PrivateSession, intent: PublishIntent, frame: Any, before: i
 
 
 def _merge_versions(session: PrivateSession, intent: PublishIntent, frame: Any, before: int) -> Counts:
-    """See `engines.delta.scd2`: a changed row closes the current one and opens a new one."""
-    if intent.publish.versions is not None:
-        raise NotSupported("publish.versions is written by deltalake, which cannot write this table", hint="use its defaults")
-    nested = [n for n, t in intent.candidate.columns if isinstance(t, Array | Map | Struct)]
-    if nested:
-        raise NotSupported(f"mode scd2 cannot compare column {nested[0]!r}, which is nested", hint="use mode merge")
     frame.createOrReplaceTempView(_SOURCE)
-    columns = [n for n, _ in intent.candidate.columns]
-    keys = [intent.candidate.spelled.get(k, k) for k in intent.publish.keys]
-    differs = " OR ".join(f"NOT (t.{q.name(n)} <=> s.{q.name(n)})" for n in columns if n not in keys) or "false"
-    same = " AND ".join(f"t.{q.name(k)} = s.{q.name(k)}" for k in keys)
-    every = ", ".join(f"s.{q.name(n)}" for n in columns)
-    own = ", ".join(f"s.{q.name(k)} AS {q.name(_KEY + k)}" for k in keys)
-    none = ", ".join(f"NULL AS {q.name(_KEY + k)}" for k in keys)
-    now = f"CAST('{datetime.now(UTC).isoformat()}' AS TIMESTAMP)"
-    target, current = _target(intent), q.name(CURRENT)
-    versions = (
-        f"SELECT {every}, {own} FROM {_SOURCE} s UNION ALL SELECT {every}, {none} FROM {_SOURCE} s "
-        f"JOIN {target} VERSION AS OF {before} AS t ON {same} WHERE t.{current} AND ({differs})"
-    )
-    inserted = [*(q.name(n) for n in columns), q.name(VALID_FROM), q.name(VALID_TO), current]
-    values = [*(f"s.{q.name(n)}" for n in columns), now, "NULL", "true"]
-    on = " AND ".join(f"t.{q.name(k)} = s.{q.name(_KEY + k)}" for k in keys)
-    return _merged(
-        session,
-        f"MERGE INTO {target} t USING ({versions}) s ON {on} AND t.{current} "
-        f"WHEN MATCHED AND ({differs}) THEN UPDATE SET t.{q.name(VALID_TO)} = {now}, t.{current} = false "
-        f"WHEN NOT MATCHED THEN INSERT ({', '.join(inserted)}) VALUES ({', '.join(values)})",
-    )
+    return _merged(session, merge_versions_sql(intent, _target(intent), _SOURCE, before))
 
 
 def _merged(session: PrivateSession, statement: str) -> Counts:
