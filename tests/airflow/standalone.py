@@ -30,7 +30,7 @@ class Standalone:
 
     def start_run(self, dag_id: str, conf: Mapping[str, Any], logical_date: str | None = None) -> str:
         body = {"conf": conf, "logical_date": logical_date}
-        return str(self._post(f"dags/{dag_id}/dagRuns", body)["dag_run_id"])
+        return str(self.post(f"dags/{dag_id}/dagRuns", body)["dag_run_id"])
 
     def finish_run(self, dag_id: str, run_id: str, seconds: float = 300) -> dict[str, tuple[str, int]]:
         """State and number of tries of each task, `id[0]` for a mapped one, when the run has ended."""
@@ -50,7 +50,7 @@ class Standalone:
             "dry_run": False, "dag_run_id": run_id, "task_ids": [[task_id, map_index]], "only_failed": True,
             "include_downstream": True, "reset_dag_runs": True,
         }  # fmt: skip
-        self._post(f"dags/{dag_id}/clearTaskInstances", body)
+        self.post(f"dags/{dag_id}/clearTaskInstances", body)
 
     def runs(self, dag_id: str) -> list[dict[str, Any]]:
         return list(self.get(f"dags/{dag_id}/dagRuns")["dag_runs"])
@@ -60,7 +60,7 @@ class Standalone:
         answer.raise_for_status()
         return dict(answer.json())
 
-    def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         answer = self.client.post(f"/api/v2/{path}", json=body)
         assert answer.is_success, answer.text
         return dict(answer.json())

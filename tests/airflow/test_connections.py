@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,23 @@ def test_password_of_a_store_that_is_away_is_shown_nowhere(
     assert "CANARY-PW" not in shown
     assert not any(b"CANARY-PW" in p.read_bytes() for p in airflow_home.rglob("*") if p.is_file())
     assert setup.lake.version("reporting/batch") is None
+
+
+def test_form_of_a_connection_says_whether_the_store_answers(airflow_home: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    from airflow_plugin.hooks import InvaractHook
+    from invaract_orchestration.stores import open_store
+
+    open_store(f"sqlite:///{tmp_path}/audit.db").close()
+    monkeypatch.setenv("AIRFLOW_CONN_HERE", json.dumps({"conn_type": "invaract", "extra": {"audit_path": f"{tmp_path}/audit.db"}}))
+    monkeypatch.setenv("AIRFLOW_CONN_AWAY", "invaract://gate:CANARY-PW@127.0.0.1:1/audit")
+
+    is_there, said = InvaractHook("here").test_connection()
+    is_away, why = InvaractHook("away").test_connection()
+
+    assert (is_there, said) == (True, "The audit store answers: 0 contracts are known")
+    assert not is_away
+    assert "127.0.0.1:1" in why
+    assert "CANARY-PW" not in why
 
 
 def test_settings_come_from_the_connection_then_the_configuration_then_the_environment(

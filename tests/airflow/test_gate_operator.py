@@ -76,6 +76,18 @@ def test_run_again_for_the_same_and_another_date_publishes_and_announces_once(
     assert [e["counts"]["candidate"] for e in events("batch")] == [1]
 
 
+def test_templates_name_target_engine_and_submission(setup: Any, run_dag: Any, attempts: Any) -> None:
+    setup.lake.land("p.csv", "id,v", "A1,1")
+
+    ran = run_dag("gate_templates", conf=setup.conf("p"), logical_date=datetime(2026, 9, 6, tzinfo=UTC))
+
+    assert ran.tasks == {"gate": "success"}
+    assert setup.lake.rows("tables/p") == [{"id": "A1", "v": 1}]
+    (found,) = attempts()
+    assert found.submission.submission_id == "gate_templates-20260906"
+    assert found.attempt.engine.startswith("duckdb")
+
+
 def test_run_whose_later_task_crashed_is_run_whole_again_and_publishes_nothing_more(
     setup: Any, run_dag: Any, attempts: Any, events: Any
 ) -> None:

@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 HEAVY = ("duckdb", "deltalake", "pyarrow", "pyspark", "dagster", "fastapi", "pandas", "polars", "sqlglot", "yaml")
+MODULES = [
+    *(f"airflow_plugin.{name}" for name in ("operators", "sensors", "decorators", "hooks", "links", "plugin")),
+    "airflow_plugin.example_dags.flights_monthly",
+]
 LIST_LOADED = """
 import sys
 before = set(sys.modules)
@@ -22,7 +26,7 @@ print(sorted(n for n in set(sys.modules) - known if n.partition('.')[0] in heavy
 """
 
 
-@pytest.mark.parametrize("module", ["airflow_plugin.operators", "airflow_plugin.example_dags.flights_monthly"])
+@pytest.mark.parametrize("module", MODULES)
 def test_parsing_loads_nothing_heavy(module: str, airflow_home: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIST_LOADED.format(module=module, heavy=HEAVY)], capture_output=True, text=True,

@@ -107,6 +107,22 @@ def test_sensor_ends_when_its_slice_is_published(dag_id: str, setup: Any, run_da
     assert (found["contract"], found["table_version"]) == ("batch", setup.lake.version("reporting/batch"))
 
 
+def test_publication_before_the_time_that_is_asked_for_does_not_count(setup: Any, run_dag: Any, airflow_home: Any) -> None:
+    from airflow_plugin.exceptions import GateMisused
+    from airflow_plugin.hooks import InvaractHook
+    from airflow_plugin.publications import last_publication, slice_in_audit
+
+    setup.lake.land("p.csv", "id,v", "A1,1")
+    run_dag("gate", conf=setup.conf("p"))
+    hook = InvaractHook()
+    wanted = slice_in_audit(hook, str(setup.contract), environment=None, parameters={"part": "p"}, target=None)
+
+    assert last_publication(hook, wanted, "2026-01-01")["table_version"] == setup.lake.version("reporting/batch")
+    assert last_publication(hook, wanted, "2999-01-01T00:00:00+00:00") is None
+    with pytest.raises(GateMisused, match="expected an ISO time"):
+        last_publication(hook, wanted, "yesterday")
+
+
 def test_sensor_waits_on_while_only_another_slice_is_published(setup: Any, run_dag: Any) -> None:
     setup.lake.land("p.csv", "id,v", "A1,1")
     run_dag("gate", conf=setup.conf("p"))

@@ -35,6 +35,7 @@ def test_one_publication_per_submission_whatever_dies_is_cleared_or_waits(
     breach_is_tried_once(airflow, setup)
     one_mapped_task_is_mended_and_cleared(airflow, setup)
     sensor_waits_in_the_triggerer(airflow, setup)
+    backfill_of_two_days_over_one_slice_publishes_once(airflow, setup)
     failed_task_leads_to_its_audit(airflow)
     lineage_has_outputs_only_for_what_was_published(airflow)
     zombie_is_found_and_tried_again(airflow, setup)
@@ -99,6 +100,18 @@ def one_mapped_task_is_mended_and_cleared(airflow: Standalone, setup: Setup) -> 
     assert {name: state for name, (state, _) in second.items()} == dict.fromkeys(second, "success")
     assert second["gate[0]"][1] == 1
     assert [r["id"] for r in setup.lake.rows("reporting/batch")] == ["A1", "C0", "C1", "C2"]
+
+
+def backfill_of_two_days_over_one_slice_publishes_once(airflow: Standalone, setup: Setup) -> None:
+    setup.lake.land("filled.csv", "id,v", "F1,1")
+    body = {"dag_id": "gate_dated", "from_date": "2026-09-01T00:00:00Z", "to_date": "2026-09-02T00:00:00Z", "dag_run_conf": setup.conf("filled")}
+
+    airflow.post("backfills", body)
+    wait_for(lambda: [run["state"] for run in airflow.runs("gate_dated")] == ["success"] * 2, 300, "both days to end")
+
+    assert {run["run_type"] for run in airflow.runs("gate_dated")} == {"backfill"}
+    assert [a.outcome.code for a in audited("filled")] == ["publish.already_done", None]
+    assert [r["id"] for r in setup.lake.rows("reporting/batch") if r["id"].startswith("F")] == ["F1"]
 
 
 def sensor_waits_in_the_triggerer(airflow: Standalone, setup: Setup) -> None:

@@ -51,6 +51,18 @@ with dag("gate_skips"):
 with dag("gate_plain"):
     ContractGateOperator(task_id="gate", contract=GATE["contract"], parameters=GATE["parameters"])
 
+with dag("gate_templates"):
+    ContractGateOperator(
+        task_id="gate", target="tables.{{ params.parameters.part }}", engine="{{ 'duck' ~ 'db' }}",
+        submission_id="{{ dag.dag_id }}-{{ ds_nodash }}", **GATE,
+    )  # fmt: skip
+
+with DAG(
+    "gate_dated", schedule="@daily", start_date=START, end_date=datetime(2026, 9, 3), catchup=False, params=PARAMS,
+    render_template_as_native_obj=True,
+):  # fmt: skip
+    ContractGateOperator(task_id="gate", outlets=[Asset("batch")], **GATE)
+
 with dag("gate_then_crash"):
 
     @task(retries=0)
