@@ -11,10 +11,12 @@ from typing import Any
 
 from invaract_orchestration.audit.log import AttemptView
 from invaract_orchestration.candidate.compiled import compile_plan, input_tags
+from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.checks.arrival import judge_source
 from invaract_orchestration.checks.plan_rules import judge_plan_rules
 from invaract_orchestration.checks.result import CheckResult, Evidence
 from invaract_orchestration.checks.row_rules import DUPLICATE_KEY, MALFORMED, row_checks
+from invaract_orchestration.checks.stepped_arrival import judge_stepped_arrival
 from invaract_orchestration.contract.field_types import DATE, FLOATS, INTEGERS, TIMESTAMP_NTZ, Decimal
 from invaract_orchestration.contract.model import Contract, Source
 from invaract_orchestration.errors import GateError
@@ -40,6 +42,8 @@ class Explanation:
     evidence: tuple[tuple[str, Evidence], ...]
     passes: tuple[tuple[str, int], ...]
     drift: tuple[str, ...]
+    steps: tuple[tuple[str, str, str], ...] = ()
+    """Number in the contract, kind and phase of each declared step, in the order in which they run."""
 
     @property
     def is_blocked(self) -> bool:
@@ -52,7 +56,12 @@ def explain(contract: Contract, batch: Batch, session: Any, published: Sequence[
     batch, arrived = judge_source(contract, batch, session, now)
     if any(r.is_blocking for r in arrived):
         raise GateError("the source does not arrive as agreed: " + "; ".join(f"{r.check}: {r.found}" for r in arrived))
-    compiled = compile_plan(contract, batch, session.table_schemas(batch), session.frame_plan(batch))
+    plan = None
+    if contract.is_stepped:
+        batch, arrived, plan = judge_stepped_arrival(contract, batch, session, now)
+        if plan is None:
+            raise GateError("the source does not arrive as agreed: " + "; ".join(f"{r.check}: {r.found}" for r in arrived))
+    compiled = compile_plan(contract, batch, session.table_schemas(batch), session.frame_plan(batch), steps=plan)
     told = compiled.describe(input_tags(contract))
     evidence = expected_evidence(contract)
     scans = sum(1 for _, e in evidence if e == "scan")
@@ -63,11 +72,20 @@ def explain(contract: Contract, batch: Batch, session: Any, published: Sequence[
     )  # fmt: skip
     return Explanation(
         plan=str(told[PLAN]), lineage=json.loads(str(told["lineage"])), tags=json.loads(str(told["tags"])),
-        rules=judge_plan_rules(contract, compiled), evidence=evidence, drift=tuple(drift),
+        rules=judge_plan_rules(contract, compiled), evidence=evidence, steps=explained_steps(plan), drift=tuple(drift),
         passes=(
             ("write of the candidate", 1), ("scan of the candidate", int(scans > 0)), ("key pass", len(contract.all_keys())),
             ("dataset query", queries),
         ),
+    )  # fmt: skip
+
+
+def explained_steps(plan: StepPlan | None) -> tuple[tuple[str, str, str], ...]:
+    """What happens to the rows, in order: the steps of phase pre, the checks, those of phase post."""
+    if plan is None:
+        return ()
+    return tuple(
+        (str(step.at + 1), step.kind, chain.phase) for chain in (plan.pre, plan.post) for step in chain.steps
     )  # fmt: skip
 
 
@@ -78,7 +96,9 @@ def expected_evidence(contract: Contract) -> tuple[tuple[str, Evidence], ...]:
     found: list[tuple[str, Evidence]] = [(MALFORMED, "write")] if is_text else []
     found += [(DUPLICATE_KEY, "write")] if source.format == "json" else []
     for check in row_checks(contract):
-        if check.kind == "type":
+        if contract.is_stepped:
+            found.append((check.check, "scan"))
+        elif check.kind == "type":
             has_form = is_text and (source.format == "json" or str(check.type) != "string")
             found.append((check.check, "write" if has_form else "statistics"))
         elif check.kind == "required" or (check.kind in ("min", "max") and _has_bounds(check.type)):

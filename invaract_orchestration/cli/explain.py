@@ -59,6 +59,8 @@ def explain(
             for name, one in told.lineage.items()
         ],
     )
+    if told.steps:
+        print_table(("step", "kind", "phase"), list(told.steps))
     if told.rules:
         print_table(("plan rule", "outcome", "found"), [(r.check, r.outcome, r.found) for r in told.rules])
     print_table(("check", "will rest on"), list(told.evidence))
