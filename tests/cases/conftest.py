@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases.python_job import engines_of
 from tests.cases.sketch import Case, read_cases
 from tests.spark import sessions
 
@@ -22,19 +23,20 @@ def case_folders(config: pytest.Config) -> list[Path]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "case" in metafunc.fixturenames:
-        cases: list[Case] = [case for folder in case_folders(metafunc.config) for case in read_cases(folder)]
-        metafunc.parametrize("case", cases, ids=[case.id for case in cases])
-    if "engine" in metafunc.fixturenames:
-        chosen = metafunc.config.getoption("--engine", default=None)
-        spark = pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.spark])
-        metafunc.parametrize("engine", [{"duckdb": "duckdb", "spark": spark}[chosen]] if chosen else ["duckdb", spark])
+    if "case" not in metafunc.fixturenames:
+        return
+    cases: list[Case] = [case for folder in case_folders(metafunc.config) for case in read_cases(folder)]
+    chosen = metafunc.config.getoption("--engine", default=None)
+    marks = {"duckdb": [], "spark": [pytest.mark.slow, pytest.mark.spark], "spark-connect": [pytest.mark.slow, pytest.mark.spark]}
+    played = [(case, engine) for case in cases for engine in engines_of(case) if not chosen or engine.startswith(chosen)]
+    params = [pytest.param(case, engine, id=f"{case.id}-{engine}", marks=marks[engine]) for case, engine in played]
+    metafunc.parametrize(("case", "engine"), params)
 
 
 @pytest.fixture
 def _session(request: pytest.FixtureRequest) -> None:
     """On Spark, the session of the whole run is the user's own."""
-    if request.node.callspec.params.get("engine") == "spark":
+    if request.node.callspec.params.get("engine", "").startswith("spark"):
         if not sessions.HAS_JAVA:
             pytest.skip("the Spark engine needs Java, and none was found")
         sessions.classic()

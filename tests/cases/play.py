@@ -81,7 +81,7 @@ def play(case: Case, contract: Path, root: Path, engine: str = "duckdb") -> Play
         stage.seed(facts)
     played = Played(stage, stage.snapshot())
     with _settings({a.name: a.value for a in actions if isinstance(a, s.Setting)} if engine == "spark" else {}):
-        frame = None
+        frame = stage.frame
         for action in actions:
             if action == s.Does("frame"):
                 frame = _frame(stage)

@@ -32,9 +32,10 @@ from invaract_orchestration.gate import Gate
 from invaract_orchestration.settings import Settings
 from invaract_orchestration.wiring import open_gate
 from tests.cases.oracle import table_row
+from tests.cases.python_job import JOB, built_frame, columns_of
 from tests.cases.sketch import Case, NotUnderstood
 from tests.cases.translate import Place, merge_keys, native_contract
-from tests.spark.sessions import JARS
+from tests.spark.sessions import JARS, connect_url
 
 Outcome = GateResult | ContractError
 
@@ -74,6 +75,8 @@ class Stage:
         self.lake, self.audit = root / "lake", root / "audit.db"
         self.named_batches = named_batches
         self.said: list[str] = []
+        self.frame: Any = None
+        """What a job in Python built."""
         root.mkdir(parents=True)
         if (case.folder / "input").is_dir():
             shutil.copytree(case.folder / "input", root / "input")
@@ -82,6 +85,9 @@ class Stage:
     def _native(self) -> str:
         query = self.case.file("candidate.sql") or self.case.file("transform.sql")
         columns = self._tables_and_columns() if self.case.file("setup.sql") and query else ()
+        if self.case.file(JOB):
+            self.frame = built_frame(self.case, self.engine, self.root)
+            columns = columns_of(self.frame)
         suffix = self.case.inputs[0].name.partition(".")[2] if self.case.inputs else "csv"
         place = Place(
             location=f"input/{{batch}}.{suffix}" if self.named_batches else "input",
@@ -107,9 +113,11 @@ class Stage:
 
     @property
     def settings(self) -> Settings:
+        remote = connect_url() if self.engine == "spark-connect" else None
         return Settings(
-            lake_root=self.lake, audit_url=f"sqlite:///{self.audit}", engine=self.engine, spark_master="local[2]", spark_jars=JARS
-        )
+            lake_root=self.lake, audit_url=f"sqlite:///{self.audit}", engine=self.engine.partition("-")[0],
+            spark_master="local[2]", spark_jars=JARS, spark_remote=remote,
+        )  # fmt: skip
 
     @property
     def target(self) -> str:

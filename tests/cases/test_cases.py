@@ -52,8 +52,6 @@ def test_case_has_its_verdict(
 
 def _waits(case: Case) -> str | None:
     """What a case needs that this suite does not have, by its kind and files."""
-    if case.file("transform.py"):
-        return "Spark, for a transformation in Python; tests/plan judges plans of every front end"
     if case.kind == "orchestration":
         words = " ".join((case.title, *case.steps)).lower()
         needs = [name for name in ("Dagster", "Airflow") if name.lower() in words]
