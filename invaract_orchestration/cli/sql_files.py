@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from invaract_orchestration.candidate.plan.diagnostics import SqlSyntaxError
+from invaract_orchestration.candidate.plan.sql.parse import parse_statements
 from invaract_orchestration.errors import UsageError
 from invaract_orchestration.intake.transform import import_function, is_function_name
 
@@ -36,17 +38,16 @@ def _query(file: str, dialect: str) -> str:
     try:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise UsageError(f"the file {file!r} cannot be read as text") from None
+        raise UsageError(
+            f"the file {file!r} cannot be read as text", hint="check the path, which begins in the current folder"
+        ) from None
+    try:
+        statements = parse_statements(text, dialect=dialect)
+    except SqlSyntaxError as error:
+        place = file if error.line is None else f"{file}:{error.line}:{error.column}"
+        raise UsageError(f"{place}: not {dialect} SQL: {error.reason}", hint=error.hint) from None
     if dialect == "spark":
         return text
-    import sqlglot
-    from sqlglot.errors import SqlglotError
-
-    try:
-        statements = sqlglot.transpile(text, read=dialect, write="spark")
-    except ValueError as error:
-        hint = "a name of a dialect that sqlglot knows" if not isinstance(error, SqlglotError) else None
-        raise UsageError(f"the file {file!r} is no SQL of dialect {dialect!r}", hint=hint) from None
     if len(statements) != 1:
         raise UsageError(f"the file {file!r} holds {len(statements)} statements, expected one query")
-    return statements[0]
+    return statements[0].sql(dialect="spark")

@@ -35,6 +35,7 @@ class SqlSyntaxError(UsageError):
     code = "plan.unreadable_sql"
 
     def __init__(self, *, dialect: str, reason: str, line: int | None = None, column: int | None = None) -> None:
+        self.reason = reason
         self.line = line
         self.column = column
         place = "" if line is None else f" at line {line}, column {column}"

@@ -44,7 +44,8 @@ def parse_statements(sql: str, *, dialect: str, own_functions: Iterable[str] = (
         parsed = parser(dialect=reader).parse(reader.tokenize(sql), sql)
     except ParseError as error:
         first = error.errors[0] if error.errors else {}
-        reason = _QUOTED.sub("…", str(first.get("description") or "it cannot be parsed").partition("<")[0].strip())
+        said = str(first.get("description") or "it cannot be parsed").partition("<")[0].strip()
+        reason = _QUOTED.sub("…", said.removesuffix("but got").strip())
         raise SqlSyntaxError(dialect=dialect, reason=reason, line=first.get("line"), column=first.get("col")) from None
     except SqlglotError:
         raise SqlSyntaxError(dialect=dialect, reason="it cannot be cut into words") from None
