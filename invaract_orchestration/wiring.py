@@ -26,9 +26,10 @@ def open_gate(
     """
     chosen = settings or read_settings()
     with open_audit(chosen) as audit:
-        works = _engine(engine or chosen.engine, chosen)
+        name = engine or chosen.engine
+        works = _engine(name, chosen)
         yield Gate(
-            engine=works, publisher=_publisher(works), audit=audit, waivers=audit, lake_root=chosen.lake_root, tell=tell
+            engine=works, publisher=_publisher(name, works), audit=audit, waivers=audit, lake_root=chosen.lake_root, tell=tell
         )
 
 
@@ -54,9 +55,9 @@ def _engine(name: str, settings: Settings) -> Any:
     raise UsageError(f"engine {name!r} is not known", hint="the engines are duckdb and spark")
 
 
-def _publisher(engine: Any) -> Any:
+def _publisher(name: str, engine: Any) -> Any:
     """Spark publishes what deltalake cannot; everything else is deltalake's on every engine."""
-    if engine.identity.startswith("spark "):
+    if name == "spark":
         from invaract_orchestration.engines.spark.publisher import SparkPublisher
 
         return SparkPublisher(engine)
