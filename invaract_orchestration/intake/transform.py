@@ -31,6 +31,8 @@ class Transform:
     function: Callable[..., Any]
     name: str
     takes_rows: bool
+    takes_links: bool = False
+    """Whether it takes the contract's links too, as frames by their names, under the name `links`."""
 
 
 def transform_of(function: Callable[..., Any]) -> Transform:
@@ -43,9 +45,9 @@ def transform_of(function: Callable[..., Any]) -> Transform:
     while isinstance(plain, functools.partial):
         plain = plain.func
     name = f"{getattr(plain, '__module__', '?')}:{getattr(plain, '__qualname__', type(plain).__name__)}"
-    for count in (2, 1):
-        if _takes(function, count):
-            return Transform(function=function, name=name, takes_rows=count == 2)
+    takes_rows = _takes_rows(function)
+    if takes_rows is not None:
+        return Transform(function=function, name=name, takes_rows=takes_rows, takes_links=_takes_links(function))
     raise UsageError(f"the transformation {name} cannot be called with a session and rows", hint=_HOW)
 
 
@@ -92,14 +94,26 @@ def rows_and_transform(frame: Any, transform: Any) -> tuple[Any, Transform | Non
     return own, own
 
 
-def _takes(function: Callable[..., Any], count: int) -> bool:
+def _takes_rows(function: Callable[..., Any]) -> bool | None:
+    """Whether a function takes rows after the session; none when it takes anything else. What has a default is not given."""
     try:
-        inspect.signature(function).bind(*[None] * count)
-    except TypeError:
-        return False
+        own = [p for p in inspect.signature(function).parameters.values() if p.name != "links"]
     except ValueError:  # a callable of C that does not tell
-        return count == 2
-    return True
+        return True
+    places = [p for p in own if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = [p for p in places if p.default is p.empty]
+    if len(needed) > 2 or any(p.kind == p.KEYWORD_ONLY and p.default is p.empty for p in own):
+        return None
+    if len(needed) == 2 or any(p.kind == p.VAR_POSITIONAL for p in own) or [p.name for p in places[1:2]] == ["rows"]:
+        return True
+    return False if places else None
+
+
+def _takes_links(function: Callable[..., Any]) -> bool:
+    try:
+        return "links" in inspect.signature(function).parameters
+    except ValueError:
+        return False
 
 
 def is_function_name(text: str) -> bool:
