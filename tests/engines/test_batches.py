@@ -110,6 +110,24 @@ def test_json_lines_that_end_in_different_ways_are_read(lake: Lake) -> None:
     assert lake.aside() == [("x.jsonl", 4, ["id|type"])]
 
 
+@pytest.mark.parametrize("number", ["NaN", "nan", "Infinity", "-inf", "+1", "01", ".5", "1."])
+def test_json_with_a_word_or_form_that_is_no_number_is_malformed(lake: Lake, number: str) -> None:
+    lake.put({"x.jsonl": f'{{"d":1.5,"s":"NaN"}}\n{{"d":{number},"s":"x"}}\n'})
+    lake.run(lake.contract("{name: d, type: double}\n{name: s, type: string}", source="format: json", more=ASIDE))
+    assert lake.rows() == [{"d": 1.5, "s": "NaN"}]
+    assert lake.aside() == [("x.jsonl", 2, ["row|malformed"])]
+
+
+@pytest.mark.parametrize(("number", "value"), [
+    ("1.50", "1.50"), ("1.500", "1.50"), ("1.50000000000000000000", "1.50"), ("2", "2.00"), ("1.505", None), ("1.50500000000000000000", None), ("1e2", None), ("1.5e1", None),
+])  # fmt: skip
+def test_decimal_of_json_is_a_number_without_an_exponent_whatever_zeros_end_it(lake: Lake, number: str, value: str | None) -> None:
+    lake.put({"x.jsonl": f'{{"m":{number}}}\n{{"m":0}}\n'})
+    lake.run(lake.contract('{name: m, type: "decimal(10,2)"}', source="format: json", more=ASIDE))
+    assert [str(row["m"]) for row in lake.rows()] == (["0.00"] if value is None else sorted(["0.00", value]))
+    assert [row[2] for row in lake.aside()] == ([["m|type"]] if value is None else [])
+
+
 @pytest.mark.parametrize(
     ("record", "rules"),
     [

@@ -194,6 +194,7 @@ def test_binaries_are_read_as_plain_python_reads_them(connection: duckdb.DuckDBP
         ("2026-12-31 23:59:60", WRONG),
         ("2026-09-01 12:00:00", datetime(2026, 9, 1, 10, 0, tzinfo=UTC)),
         ("0001-01-01 00:00:00", WRONG),  # that instant lies in the year before the first
+        ("infinity", WRONG), ("-infinity", WRONG), ("epoch", WRONG), ("", WRONG),
         ("2026-09-01T12:00:00Z", WRONG),
     ],
 )

@@ -2,8 +2,8 @@
 
 DuckDB's JSON reader keeps numbers as 64-bit integers or doubles, which loses digits of long decimals and how a number was
 written, so in a line that holds a long number or an exponent every number is rewritten as an object of one reserved key, with
-its text, before it is parsed (a line that holds that key itself is refused). It also takes a trailing comma, which is no JSON;
-that is refused here.
+its text, before it is parsed (a line that holds that key itself is refused). It also takes a trailing comma, NaN and Infinity,
+which are no JSON; they are refused here.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ _STRING = r'"(?:[^"\\]|\\.)*"'
 _WRITTEN_NUMBER = r"[0-9][0-9.]{15}|[0-9][eE][+-]?[0-9]"
 _RUN_AND_NUMBER = rf'((?:{_STRING}|[^"0-9-])+|)(-?[0-9][0-9.eE+-]*)?'
 _ZEROS = r"^(-?[0-9]+(?:\.[0-9]*[1-9])?)\.?0*$"
+_NO_NUMBER = "(?i)nan|inf"
 _MARK = "\uf8ffn"
 _MARK_WRITTEN = r"(?i)(\x{F8FF}|\\uf8ff)(n|\\u006e)"
 
@@ -61,7 +62,9 @@ def is_record(line: str) -> str:
     bare = f"regexp_replace({line}, {q.text(_STRING)}, '0', 'g')"
     comma = rf"regexp_matches({line}, ',\s*[}}\]]') AND regexp_matches({bare}, ',\s*[}}\]]')"
     mark = f"regexp_matches({line}, {q.text(_MARK_WRITTEN)})"
-    return f"json_valid({line}) AND json_type(TRY_CAST({line} AS JSON)) = 'OBJECT' AND NOT ({comma}) AND NOT {mark}"
+    no_number = f"regexp_matches({line}, {q.text(_NO_NUMBER)}) AND regexp_matches({bare}, {q.text(_NO_NUMBER)})"
+    is_object = f"json_type(TRY_CAST({line} AS JSON)) = 'OBJECT'"
+    return f"json_valid({line}) AND {is_object} AND NOT ({comma}) AND NOT ({no_number}) AND NOT {mark}"
 
 
 def has_each_key_once(value: str) -> str:
