@@ -210,6 +210,11 @@ class _Flow:
             raise UsageError(
                 f"contract {contract.contract}: no target is named", hint="add publish.target, or name it with --target"
             )
+        if contract.function is not None and self.transform is None:
+            raise UsageError(
+                f"contract {contract.contract}: its rows are made by the function {contract.function!r}, and none is given",
+                hint="give the function as `transform`; a contract runs no code by itself",
+            )
         location = self.call.source or (contract.source.location if contract.source else None)
         own = slice_of(contract, publish.target if publish else "", self.call.parameters, location)
         if publish:

@@ -281,8 +281,10 @@ class Contract(Closed):
     """Lists of columns whose values together are there once."""
     schema_policy: SchemaPolicy = SchemaPolicy()
     """What differences between the data's columns and these do."""
+    function: str | None = Field(default=None, min_length=1)
+    """The function that makes the rows which are published, in words: whoever runs the contract has to give it as `transform`."""
     links: tuple[Link, ...] = ()
-    """Rows of reference for the steps."""
+    """Rows of reference for the steps, or for a function that takes `links`."""
     transformations: tuple[Transformation, ...] = ()
     """The steps between the source and what is published, in their order; `fields` say what they make."""
     quality: Quality = Quality()

@@ -26,8 +26,11 @@ from invaract_orchestration.engines.delta.quarantine import quarantined_rows
 from invaract_orchestration.engines.delta.read import read_columns
 from invaract_orchestration.errors import ContractError
 from invaract_orchestration.gate import Gate
+from tests.olc import logic
 
 Row = dict[str, Any]
+FUNCTIONS = {"extract.py:run": logic.extract, "enrich.py:run": logic.enrich}
+"""Our own functions for those that the corpus names and that are not part of it."""
 _DEFAULTS: Mapping[str, Any] = {"numeric_tolerance": 1e-6, "ignore_fields": []}
 """How rows are compared where a folder of cases says nothing of it."""
 REFUSED: tuple[State, ...] = ("failed", "rejected")
@@ -93,7 +96,8 @@ def play(case: OlcCase, gate: Gate, place: Path) -> Played:
     if materialization.get("seed"):
         seeded = gate.run(contract, source=str(folder / materialization["seed"]), target=target)
         assert seeded.state == "published", seeded.message
-    result = gate.run(contract, source=source, target=target)
+    function = FUNCTIONS.get(contract.function or "")
+    result = gate.run(contract, source=source, target=target, transform=function)
     played = Played(result=result, accepted=_candidate(result, target, contract), quarantined=_quarantine(result, contract))
     played.target = _table(target)
     if materialization.get("idempotent"):

@@ -14,6 +14,7 @@ from invaract_orchestration import GateResult
 from invaract_orchestration.contract.load import load_contract_text
 from invaract_orchestration.engines.delta.quarantine import quarantined_rows
 from invaract_orchestration.engines.delta.read import read_columns
+from invaract_orchestration.errors import UsageError
 from invaract_orchestration.gate import Gate
 
 Row = dict[str, Any]
@@ -325,3 +326,8 @@ def test_value_of_a_failing_row_stands_in_the_quarantine_alone(gate: Gate, tmp_p
     result = run(gate, tmp_path, body, [{"a": "canary-value"}, {"a": "x"}])
     assert result.state == "published", result.message
     assert "canary" not in str(result)
+
+
+def test_contract_whose_rows_a_function_makes_is_not_run_without_it(gate: Gate, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="made by the function 'make.py:run', and none is given"):
+        run(gate, tmp_path, "function: make.py:run\nfields: [{name: a, type: bigint}]\n", [{"a": 1}])

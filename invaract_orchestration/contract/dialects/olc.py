@@ -51,7 +51,10 @@ def from_olc(root: MapNode, file: str, report: Report) -> MapNode:
     made = [*olc_steps.extracted(part.part("extraction")), *olc_steps.steps(part.parts("transformations"), names)]
     if made:
         entries.append((key("transformations", at), ListNode(tuple(made), at)))
-    entries += _source(part) + _links(part) + _quality(part, quality, field_rules, versions.keys) + _rest(part)
+    function = _function(part, bool(made))
+    entries += function
+    entries += _source(part, is_cast=not function) + _links(part)
+    entries += _quality(part, quality, field_rules, versions.keys) + _rest(part)
     about += part.kept(*_FOR_PEOPLE)
     given = part.take("extensions")
     extensions = list(given.entries) if isinstance(given, MapNode) else []
@@ -110,11 +113,30 @@ def _info(part: Part | None, file: str, at: Mark) -> tuple[list[Entry], ScalarNo
     return entries, table or id_, about
 
 
-def _source(root: Part) -> list[Entry]:
+def _function(root: Part, has_steps: bool) -> list[Entry]:
+    """The function that makes the rows. The contract names it; whoever runs the contract gives it."""
+    part = root.part("external_logic")
+    if part is None:
+        return []
+    part.only("type", ("python",), "only a Python function makes rows here")
+    part.unless_off("args", "output_path", "output_format", "kernel_name", "handles_output", why="the function returns its rows")
+    part.ignore("engine")
+    path, entry = part.text("path"), part.text("entrypoint")
+    part.end()
+    if has_steps:
+        hint = "do in the function what they do"
+        root.refuse("external_logic", "'external_logic' cannot be carried beside transformations", hint)
+    if path is None:
+        return []
+    name = f"{path.text}:{entry.text if entry is not None else 'run'}"
+    return [(key("function", path.at, "external_logic"), text(name, path.at))]
+
+
+def _source(root: Part, *, is_cast: bool) -> list[Entry]:
     """Where rows come from; `server` says it where there is no `source`."""
     part, server = root.part("source"), root.part("server")
     at = root.node.at
-    policy = _schema_policy(root, server)
+    policy = _schema_policy(root, server, is_cast=is_cast)
     if part is None and server is None:
         return policy
     if part is None and server is not None:
@@ -184,7 +206,7 @@ def _options(part: Part, format_: str, at: Mark) -> list[Entry]:
     return [(key("options", at), mapping(at, *found))] if found else []
 
 
-def _schema_policy(root: Part, server: Part | None) -> list[Entry]:
+def _schema_policy(root: Part, server: Part | None, *, is_cast: bool) -> list[Entry]:
     at = root.node.at
     own = server.part("schema_policy") if server is not None else None
     part = root.part("schema_policy") or own
@@ -194,7 +216,7 @@ def _schema_policy(root: Part, server: Part | None) -> list[Entry]:
         extra = "reject" if unknown is not None and unknown.text == "quarantine" else "accept"
         part.only("evolution", (*_ADDS, "strict"), "the gate never changes a table's columns to others")
         part.end()
-    words = {"extra_fields": extra, "missing_optional": "accept", "type_changes": "cast"}
+    words = {"extra_fields": extra, "missing_optional": "accept", "type_changes": "cast" if is_cast else "reject"}
     return [(key("schema_policy", at), mapping(at, *((key(k, at), text(v, at)) for k, v in words.items())))]
 
 
@@ -367,10 +389,8 @@ def _rest(root: Part) -> list[Entry]:
             hint = "the audit holds where each row and column comes from"
             lineage.refuse("enabled", "columns of lineage cannot be carried", hint)
         lineage.taken |= {name.text for name, _ in lineage.node.entries}
-    hint = "give the gate a function with --transform, or write the steps as transformations"
-    for name in ("external_logic", "logic"):
-        if root.take(name) is not None:
-            root.refuse(name, f"'{name}' cannot be carried: a contract runs no code of its own", hint)
+    if root.take("logic") is not None:
+        root.refuse("logic", "'logic' cannot be carried", "write it as a transformation of kind sql")
     root.unless_off("environments", why="write `environments` in the native format, with the names of its places")
     root.unless_off("notifications", why="write `notifications` in the native format")
     return []

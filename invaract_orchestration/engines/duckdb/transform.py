@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
@@ -18,8 +19,10 @@ from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Transl
 from invaract_orchestration.candidate.plan.nodes import Plan, UnknownPlan
 from invaract_orchestration.candidate.plan.sql import translate_sql
 from invaract_orchestration.candidate.plan.sql.scope import Session
+from invaract_orchestration.candidate.step_plan import link_view
 from invaract_orchestration.contract.field_types import FieldType
 from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.links import hold_links
 from invaract_orchestration.engines.duckdb.observe import with_spark_types
 from invaract_orchestration.engines.duckdb.rows import FRAME
 from invaract_orchestration.engines.duckdb.session import translated
@@ -68,7 +71,7 @@ def make_relation(connection: duckdb.DuckDBPyConnection, batch: Batch, source: P
     if batch.arriving is not None:
         arguments.append(_pending(connection, [(f.name, f.type) for f in batch.arriving.contract.fields]))
     try:
-        made = transform.function(*arguments)
+        made = transform.function(*arguments, **_links(connection, batch))
     except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it is, its text may hold values
         if _STILL_TO_COME in str(error):
             raise GateError(
@@ -77,6 +80,14 @@ def make_relation(connection: duckdb.DuckDBPyConnection, batch: Batch, source: P
             ) from None  # fmt: skip
         raise raised(transform, error) from None
     return _typed(connection, transform, made, source)
+
+
+def _links(connection: duckdb.DuckDBPyConnection, batch: Batch) -> dict[str, Any]:
+    """The batch's links by name, for a function that takes them."""
+    if not batch.links or batch.transform is None or not batch.transform.takes_links:
+        return {}
+    held = hold_links(connection, batch, datetime.now(UTC))
+    return {"links": {name: connection.sql(f"SELECT * FROM {q.name(link_view(name))}") for name in held}}
 
 
 def _pending(connection: duckdb.DuckDBPyConnection, columns: Sequence[tuple[str, FieldType]]) -> duckdb.DuckDBPyRelation:

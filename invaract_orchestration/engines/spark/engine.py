@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
 from invaract_orchestration.checks.schema_match import ObservedSchema
 from invaract_orchestration.contract.field_types import FieldType, Struct
 from invaract_orchestration.contract.model import Contract, DatasetRule, Key
+from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.candidate import Writer, rows_digest
 from invaract_orchestration.engines.spark.catalog import CatalogTables
 from invaract_orchestration.engines.spark.files import redigest
@@ -33,7 +34,7 @@ from invaract_orchestration.engines.spark.observe import frame_schema, observe
 from invaract_orchestration.engines.spark.plan_classic import translate_classic
 from invaract_orchestration.engines.spark.plan_connect import translate_connect
 from invaract_orchestration.engines.spark.session import PrivateSession, private_session, translated, user_session
-from invaract_orchestration.engines.spark.step_links import hold_links, json_types
+from invaract_orchestration.engines.spark.step_links import hold_links, json_types, link_frame
 from invaract_orchestration.engines.spark.steps import SparkViews
 from invaract_orchestration.engines.spark.transform import Made, make_frame
 from invaract_orchestration.engines.spark.transformed import materialise_transformed
@@ -199,9 +200,19 @@ class SparkSession:
         """What the batch's function gave; it is called once."""
         key = ("made", id(batch.transform))
         if key not in self.frames:
-            self.frames[key] = make_frame(self.base, batch, self.scratch, self._source_plan(batch))
+            self.frames[key] = make_frame(self.base, batch, self.scratch, self._source_plan(batch), self._links(batch))
         made: Made = self.frames[key]
         return made
+
+    def _links(self, batch: Batch) -> dict[str, Any]:
+        """The rows of the batch's links in the user's session, for a function that takes them."""
+        found: dict[str, Any] = {}
+        for rows in batch.links if batch.transform is not None and batch.transform.takes_links else ():
+            folder = str(self.scratch / f"link-{rows.link.name}")
+            with translated(f"reading the link {rows.link.name}"):
+                link_frame(self.private, rows, datetime.now(UTC)).write.mode("overwrite").parquet(folder)
+                found[rows.link.name] = self.base.read.parquet(q.path(folder))
+        return found
 
     def _source_plan(self, batch: Batch) -> Plan | None:
         """The plan of the rows that a function gets."""

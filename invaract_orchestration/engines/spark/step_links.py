@@ -29,10 +29,16 @@ def hold_links(session: PrivateSession, batch: Batch, now: datetime) -> Mapping[
     Raises:
         InputUnreadable: a link cannot be read, or does not have a column that it names.
     """
-    return {rows.link.name: _held(session, rows, now) for rows in batch.links}
+    found = {}
+    for rows in batch.links:
+        frame = link_frame(session, rows, now)
+        frame.createOrReplaceTempView(link_view(rows.link.name))
+        found[rows.link.name] = {n: t for n, t, _ in column_types(frame) if not isinstance(t, str)}
+    return found
 
 
-def _held(session: PrivateSession, rows: LinkRows, now: datetime) -> Columns:
+def link_frame(session: PrivateSession, rows: LinkRows, now: datetime) -> Any:
+    """The rows of a link that its filter and its columns leave. Raises InputUnreadable."""
     link = rows.link
     with translated(f"reading the link {link.name}"):
         frame = _frame(session, rows)
@@ -43,11 +49,7 @@ def _held(session: PrivateSession, rows: LinkRows, now: datetime) -> Columns:
             raise InputUnreadable(f"the link {link.name!r} has no column {missing!r}", hint=hint)
         if link.filter:
             frame = frame.where(spark_sql.condition(link.filter, lambda n: there.get(n.lower()), now))
-        if link.columns:
-            frame = frame.selectExpr(*map(q.name, link.columns))
-        frame.createOrReplaceTempView(link_view(link.name))
-        columns = column_types(frame)
-    return {n: t for n, t, _ in columns if not isinstance(t, str)}
+        return frame.selectExpr(*map(q.name, link.columns)) if link.columns else frame
 
 
 def _frame(session: PrivateSession, rows: LinkRows) -> Any:

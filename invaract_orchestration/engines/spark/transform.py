@@ -7,6 +7,7 @@ a job is started, so a function that starts one by itself is refused.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,8 +54,11 @@ class Made:
             raise EngineFailure(f"the transformation would see {seen} rows of {candidate.rows}")
 
 
-def make_frame(base: Any, batch: Batch, folder: Path, source: Plan | None) -> Made:
-    """Call the batch's function in the session `base`. `source` is the plan of the rows that it gets.
+def make_frame(
+    base: Any, batch: Batch, folder: Path, source: Plan | None, links: Mapping[str, Any] | None = None
+) -> Made:  # fmt: skip
+    """Call the batch's function in the session `base`. `source` is the plan of the rows that it gets, `links` are the frames of
+    the contract's links for a function that takes them.
 
     Raises:
         GateError: the function raises, starts a job, or returns no lazy frame of the session.
@@ -69,18 +73,18 @@ def make_frame(base: Any, batch: Batch, folder: Path, source: Plan | None) -> Ma
             arguments.append(base.read.format("delta").load(str(place)))
     tracked: AbstractContextManager[Any] = nullcontext() if is_connect(base) else track_checkpoints()
     with tracked:
-        frame = _called(base, transform, arguments)
+        frame = _called(base, transform, arguments, {"links": links} if links else {})
         _require_frame(base, transform, frame)
         translate = translate_connect if is_connect(base) else translate_classic
         plan = translate(frame, behind=_behind(place, source))
     return Made(frame=frame, plan=plan, rows=arguments[1] if place else None, place=place)
 
 
-def _called(base: Any, transform: Transform, arguments: list[Any]) -> Any:
+def _called(base: Any, transform: Transform, arguments: list[Any], named: Mapping[str, Any]) -> Any:
     failed = None
     with jobs_watched(base) as jobs:
         try:
-            frame = transform.function(*arguments)
+            frame = transform.function(*arguments, **named)
             if is_connect(frame):
                 frame.schema  # noqa: B018  # a name that is not there shows only when the server is asked
         except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it is, its text may hold values
