@@ -50,7 +50,8 @@ def _text(value: object) -> str:
 
 def _found(finding: PlanFinding) -> str:
     file = "" if finding.file is None else f" of {finding.file}"
-    line = "" if finding.line is None else f" (line {finding.line}{file})"
+    is_told = finding.line is None or " (line " in finding.reason
+    line = "" if is_told else f" (line {finding.line}{file})"
     return finding.reason + line + "".join(f"; note: {n}" for n in finding.notes)
 
 

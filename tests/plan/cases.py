@@ -99,3 +99,12 @@ def assert_lineage(case: Case, plan: Plan) -> None:
 def assert_tags(case: Case, plan: Plan) -> None:
     found = {name.lower(): set(tags) for name, tags in output_tags(plan, case.entry["tags"]).items()}
     assert found == {name.lower(): set(tags) for name, tags in case.entry["expect"].items()}
+
+
+def tag_rules(case: Case) -> list[tuple[dict[str, Any], str]]:
+    """A rule that forbids each tag of a sensitivity case in turn, with its outcome by the tags that the output carries."""
+    labels = sorted({label for tags in case.entry["tags"].values() for label in tags})
+    carried = {label for tags in case.entry["expect"].values() for label in tags}
+    return [
+        ({"type": "forbid_tag_in_output", "tags": [label.upper()]}, "broken" if label in carried else "kept") for label in labels
+    ]

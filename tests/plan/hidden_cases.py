@@ -35,6 +35,7 @@ GROUP = {"type": "required_group_by", "columns": ["a"]}
 FILTER = {"type": "required_filter_columns", "columns": ["a"]}
 JOIN = {"type": "required_join_columns", "columns": ["a"]}
 CROSS = {"type": "forbid_cross_join"}
+NO_PII = {"type": "forbid_tag_in_output", "tags": ["pii"]}  # which t.a carries
 
 
 def filtered(child: Plan, column: Attribute = A) -> Plan:
@@ -124,4 +125,14 @@ HIDDEN: list[tuple[dict[str, Any], Plan, str]] = [
         ),
         "broken",
     ),
+    (NO_PII, SEEN, "broken"),
+    (NO_PII, OTHER, "kept"),
+    (NO_PII, HIDDEN_LEAF, "unverifiable"),
+    (NO_PII, UnknownPlan(description="a checkpoint", source_type="spark"), "unverifiable"),
+    (NO_PII, joined(OTHER, HIDDEN_LEAF, C, A), "unverifiable"),
+    (NO_PII, joined(SEEN, HIDDEN_OTHER), "broken"),
+    (NO_PII, step(OTHER, hides=False), "kept"),
+    (NO_PII, step(OTHER, hides=True), "unverifiable"),
+    (NO_PII, step(SEEN, hides=False), "broken"),
+    (NO_PII, UnknownPlan(description="step", source_type="code", inputs=(OTHER,), hides=False), "kept"),
 ]

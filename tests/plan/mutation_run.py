@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2] / "invaract_orchestration"
 TARGETS = (
     "checks.plan_shape.columns", "checks.plan_shape.scopes", "checks.plan_shape.joins", "checks.plan_shape.cross_join",
     "checks.plan_shape.group_by", "checks.plan_shape.join_columns", "checks.plan_shape.filter_columns",
-    "checks.plan_shape.row_level", "candidate.plan.predicates",
+    "checks.plan_shape.row_level", "checks.plan_shape.tags", "candidate.plan.predicates",
 )  # fmt: skip
 _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -142,13 +142,13 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(self._code, module.__dict__)
 
 
-Judged = list[tuple[dict[str, Any], Any]]
+Judged = list[tuple[dict[str, Any], Any, dict[str, Any]]]
 
 
 def judged_cases() -> Judged:
     """Everything that is judged again for each mutant, translated once: the translators are not mutated."""
     from invaract_orchestration.candidate.plan.sql import translate_sql
-    from tests.plan.cases import load_cases
+    from tests.plan.cases import load_cases, tag_rules
     from tests.plan.conftest import OWN_CASES
     from tests.plan.hidden_cases import HIDDEN
     from tests.plan.row_level_cases import OF_DIALECTS, ROW_LEVEL, SCHEMAS
@@ -158,10 +158,15 @@ def judged_cases() -> Judged:
     for case in file.of("rule"):
         if case.sql is not None:
             plan = translate_sql(case.sql, file.schemas, functions=frozenset(file.functions)).plan
-            cases.append((case.entry["rule"], plan))
-    cases.extend((rule, translate_sql(sql, SCHEMAS).plan) for rule, sql, _ in ROW_LEVEL)
-    cases.extend((rule, translate_sql(sql, SCHEMAS, dialect=dialect).plan) for dialect, rule, sql, _ in OF_DIALECTS)
-    cases.extend((rule, plan) for rule, plan, _ in HIDDEN)
+            cases.append((case.entry["rule"], plan, {}))
+    cases.extend(
+        (rule, translate_sql(case.sql or "", file.schemas, functions=frozenset(file.functions)).plan, case.entry["tags"])
+        for case in file.of("sensitivity")
+        for rule, _ in tag_rules(case)
+    )
+    cases.extend((rule, translate_sql(sql, SCHEMAS).plan, {}) for rule, sql, _ in ROW_LEVEL)
+    cases.extend((rule, translate_sql(sql, SCHEMAS, dialect=dialect).plan, {}) for dialect, rule, sql, _ in OF_DIALECTS)
+    cases.extend((rule, plan, {"t.a": ["pii"]}) for rule, plan, _ in HIDDEN)
     return cases
 
 
@@ -172,7 +177,7 @@ def _outcomes(cases: Judged) -> str:
 
     judge = importlib.import_module("invaract_orchestration.checks.plan_shape.judge").judge_plan_rule
     rules: TypeAdapter[PlanRule] = TypeAdapter(PlanRule)
-    findings = [judge(rules.validate_python(rule), plan) for rule, plan in cases]
+    findings = [judge(rules.validate_python(rule), plan, tags=tags) for rule, plan, tags in cases]
     return " ".join(f"{one.outcome}{'+note' * bool(one.notes)}" for one in findings)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.plan.render import render_plan
 from invaract_orchestration.candidate.plan.sql import translate_sql
-from tests.plan.cases import Case, CaseFile, assert_finding, assert_lineage, assert_tags, judge
+from invaract_orchestration.checks.plan_shape import judge_plan_rule
+from tests.plan.cases import RULES, Case, CaseFile, assert_finding, assert_lineage, assert_tags, judge, tag_rules
 
 FRONT_END = "sql"
 
@@ -26,7 +27,11 @@ def test_lineage_case_of_the_file_has_its_sources(lineage_case: Case, plan_cases
 
 
 def test_sensitivity_case_of_the_file_has_its_tags(sensitivity_case: Case, plan_cases: CaseFile) -> None:
-    assert_tags(sensitivity_case, translated(sensitivity_case, plan_cases).plan)
+    plan = translated(sensitivity_case, plan_cases).plan
+    assert_tags(sensitivity_case, plan)
+    for rule, outcome in tag_rules(sensitivity_case):
+        finding = judge_plan_rule(RULES.validate_python(rule), plan, tags=sensitivity_case.entry["tags"])
+        assert finding.outcome == outcome
 
 
 def test_render_case_of_the_file_has_its_tree(render_case: Case, plan_cases: CaseFile) -> None:

@@ -33,7 +33,8 @@ def judge_cross_join(rule: ForbidCrossJoin, plan: Plan) -> PlanFinding:
     offences = {id(j.node): (j, why) for j in joins if (why := _offence(j, rule)) is not None}
     if offences:
         first = next(iter(offences.values()))[0].node
-        listed = "; ".join(f"{node_text(joined.node)} {why}" for joined, why in offences.values())
+        is_one = len(offences) == 1
+        listed = "; ".join(f"{node_text(j.node)}{'' if is_one else _line(j.node)} {why}" for j, why in offences.values())
         count = f"{len(offences)} join{'s' * (len(offences) > 1)}"
         return broken(
             f"{count} without a condition between the inputs: {listed}",
@@ -46,6 +47,10 @@ def judge_cross_join(rule: ForbidCrossJoin, plan: Plan) -> PlanFinding:
         return unverifiable(f"a step {what}, so its joins cannot be seen", at=hidden)
     looked_at = len({id(joined.node) for joined in joins})
     return kept(f"every join relates its inputs ({looked_at} looked at)" if looked_at else "the plan has no join")
+
+
+def _line(node: Plan) -> str:
+    return "" if node.line is None else f" (line {node.line}{'' if node.file is None else f' of {node.file}'})"
 
 
 def _roots(plan: Plan) -> Iterator[Plan]:
