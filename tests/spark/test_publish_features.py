@@ -176,6 +176,8 @@ def test_new_column_is_added(lake: EngineLake) -> None:
     result = lake.run(lake.contract(FIELDS + "\n{name: new one, type: string}", publish="evolve: add_columns"))
     assert result.state == "published", result
     assert "added columns new one" in result.message
+    commits = SparkPublisher(engine_of(lake.engine)).history(lake.target)
+    assert [c.operation for c in commits if c.commit is not None] == ["WRITE"]
     found = session.sql(f"SELECT * FROM delta.`{lake.target}`").collect()
     assert sorted(tuple(r) for r in found) == [(1, "a", None), (9, "n", "x")]
 
@@ -288,6 +290,43 @@ def test_other_writer_after_the_verdict_means_judging_again(lake: EngineLake, ke
     assert result.state == state, result
     own = [(9, "n")] if state == "published" else []
     assert pairs(session, lake) == [(1, "a"), (2, "b"), (3, "c"), *sorted([(key, "other"), *own])]
+
+
+def test_column_that_was_added_before_a_failure_is_no_publication(classic: EngineLake, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = engine_of("spark").session
+    session.sql(f"CREATE TABLE delta.`{classic.target}` (id INT, v STRING) USING delta {PROPERTIES['rowTracking']}")
+
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("the disk is full of canary-79")
+
+    monkeypatch.setitem(spark_publish._WAYS, "append", fails)
+    classic.put({"x.csv": "id,v,w\n9,n,x\n"})
+    contract = classic.contract(FIELDS + "\n{name: w, type: string}", publish="evolve: add_columns")
+    result = classic.run(contract)
+    assert (result.state, result.code) == ("failed", "engine.failed")
+    assert "canary-79" not in repr(result)
+    assert [c.commit for c in SparkPublisher(engine_of("spark")).history(classic.target)] == [None, None]
+    monkeypatch.undo()
+    assert classic.run(contract).state == "published"
+    assert [tuple(r) for r in session.sql(f"SELECT * FROM delta.`{classic.target}`").collect()] == [(9, "n", "x")]
+
+
+def test_table_that_compacts_itself_shows_one_publication_for_each_batch(tmp_path: Path) -> None:
+    lake = EngineLake(root=tmp_path, engine="spark-connect")  # its private session begins with the settings of the user's
+    session, few = engine_of(lake.engine).session, "spark.databricks.delta.autoCompact.minNumFiles"
+    properties = "'delta.enableRowTracking'='true', 'delta.autoOptimize.autoCompact'='true'"
+    session.sql(f"CREATE TABLE delta.`{lake.target}` (id INT, v STRING) USING delta TBLPROPERTIES ({properties})")
+    session.conf.set(few, "2")
+    try:
+        for number in range(3):
+            lake.put({"x.csv": f"id,v\n{number},n\n"})
+            result = lake.run(lake.contract(FIELDS), submission_id=f"batch-{number}")
+            assert result.state == "published", result
+            assert "another writer" not in result.message
+    finally:
+        session.conf.unset(few)
+    history = SparkPublisher(engine_of(lake.engine)).history(lake.target)
+    assert [c.commit.submission for c in history if c.commit is not None] == ["batch-2", "batch-1", "batch-0"]
 
 
 def test_other_writer_during_the_commit_makes_it_fail(classic: EngineLake, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ is tried once: whoever comes in between makes it fail. What slips through the mo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -48,26 +49,41 @@ def publish_through_spark(session: PrivateSession, intent: PublishIntent, reason
     added = new_columns(intent.contract, intent.target)
     notes = (f"added columns {', '.join(f.name for f in added)}",) if added else ()
     method = f"rewritten: {reason}"
-    for name, value in _settings(intent, method).items():
-        session.spark.conf.set(name, value)
-    try:
+    with _settings(session, _ONCE):
         if added:
             before = _add_columns(session, intent, before)
-        return _committed(session, intent, before, method, notes)
-    finally:
-        for name in _settings(intent, method):
-            session.spark.conf.unset(name)
+        with _settings(session, _carried(intent, method)):
+            return _committed(session, intent, before, method, notes)
 
 
-def _settings(intent: PublishIntent, method: str) -> dict[str, str]:
-    """What the commit carries, and that it is tried once; of the private session alone."""
+_ONCE = {
+    _DELTA + "maxCommitAttempts": "0",
+    _DELTA + "schema.autoMerge.enabled": "false",
+    _DELTA + "autoCompact.enabled": "false",
+}
+"""A commit is tried once, and no other one follows it by itself."""
+
+
+def _carried(intent: PublishIntent, method: str) -> dict[str, str]:
+    """What the one commit that publishes carries; a change of the table before it must not say that it did."""
     return {
-        _DELTA + "maxCommitAttempts": "0",
-        _DELTA + "schema.autoMerge.enabled": "false",
         _DELTA + "write.txnAppId": intent.transaction_id,
         _DELTA + "write.txnVersion": "1",
         _DELTA + "commitInfo.userMetadata": replace(intent.commit, method=method).to_json(),
     }
+
+
+@contextmanager
+def _settings(session: PrivateSession, values: dict[str, str]) -> Iterator[None]:
+    """Settings of the private session alone, as long as the block runs."""
+    for name, value in values.items():
+        session.spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name in values:
+            with suppress(Exception):  # a session that is lost has no settings, and the outcome is what counts
+                session.spark.conf.unset(name)
 
 
 def _committed(session: PrivateSession, intent: PublishIntent, before: int, method: str, notes: tuple[str, ...]) -> Published:
