@@ -30,7 +30,9 @@ class EngineSession(Protocol):
         """The plan of a frame that was handed in; none where the engine cannot tell, or there is no frame. Moves no data."""
 
     def json_types(self, batch: Batch) -> dict[str, FieldType | None]:
-        """The keys of a batch's JSON records, each with the type that all of its values have, or none where there is none."""
+        """The keys of a batch's JSON records, each with the type that all of its values have: string where they are of several
+        kinds, none where none of them is known.
+        """
 
     def compile_steps(self, contract: Contract, source: Contract, batch: Batch, now: datetime) -> StepPlan:
         """The steps of a contract over the columns of `source` and the batch's links. Reads links alone. Raises GateError."""

@@ -19,7 +19,7 @@ Found = Mapping[str, ft.FieldType | None]
 _OWN = "invaract_"
 _READING = (
     "name", "type", "format", "decimal_separator", "group_separator", "timezone", "source_timezone", "may_be_absent",
-    "required", "complete", "fields",
+    "required", "complete", "as_text", "fields",
 )  # fmt: skip
 """What of a field says how its values are read."""
 
@@ -66,10 +66,11 @@ def _fields(contract: Contract, found: Found) -> tuple[FieldSpec, ...]:
             f"the steps read {wanted[others[0]]!r}, which no field declares, so the order of the header is not known",
             code="transformation.source_fields", hint="declare the columns of the files, in their order, in source.fields",
         )
-    fields += [_undeclared(there[low], found) for low in others]
+    fields += [_undeclared(contract, there[low], found) for low in others]
     if contract.schema_policy.extra_fields == "accept":
         taken = {f.name.lower() for f in (*fields, *contract.fields)}
-        fields += [_undeclared(name, found) for low, name in there.items() if low not in taken and not low.startswith(_OWN)]
+        rest = [name for low, name in there.items() if low not in taken and not low.startswith(_OWN)]
+        fields += [_undeclared(contract, name, found) for name in rest]
     return tuple(fields)
 
 
@@ -92,8 +93,9 @@ def _wanted(contract: Contract, found: Found) -> dict[str, str]:
     return wanted
 
 
-def _undeclared(name: str, found: Found) -> FieldSpec:
-    return FieldSpec(name=name, type=found.get(name) or ft.STRING, may_be_absent=True)
+def _undeclared(contract: Contract, name: str, found: Found) -> FieldSpec:
+    is_cast = contract.schema_policy.type_changes == "cast"
+    return FieldSpec(name=name, type=found.get(name) or ft.STRING, may_be_absent=True, as_text=is_cast)
 
 
 def _as_it_arrives(contract: Contract, spec: FieldSpec, type_: ft.FieldType | None) -> FieldSpec:
@@ -106,6 +108,7 @@ def _as_it_arrives(contract: Contract, spec: FieldSpec, type_: ft.FieldType | No
         is_time = spec.type == ft.TIMESTAMP and not (spec.timezone or spec.source_timezone)
         changed = {"type": ft.STRING} if is_nested else {"timezone": "any"} if is_time else {}
         return plain.model_copy(update=changed)
+    plain = plain.model_copy(update={"as_text": True})
     if type_ is None or (source.format == "json" and _is_read_as(spec.type, type_)):
         return plain
     return plain.model_copy(update={"type": type_, "fields": (), "format": None, "timezone": None, "source_timezone": None})

@@ -39,6 +39,8 @@ class FieldSpec(Closed):
     """The greatest number of characters, inclusive; nulls pass."""
     complete: bool = False
     """Whether a struct of a JSON record has to have all of its fields; else one that is missing is null."""
+    as_text: bool = False
+    """Whether a number or a boolean of a JSON record is taken as its text, for a field of type string."""
     may_be_absent: bool = False
     """A batch without this column is fine; its values are then null."""
     normalize: tuple[Literal["trim", "lower", "casefold", "nfc", "nfkc"], ...] = ()

@@ -79,7 +79,9 @@ def json_types(connection: duckdb.DuckDBPyConnection, batch: Batch) -> dict[str,
             hint="source.options.shape: lines is one record a line, array is one array of records a file",
         ) from None
     shapes = json.loads(found[0]) if found[0] else {}
-    return {key: None if shape == "NULL" else _type(shape) for key, shape in shapes.items()} if isinstance(shapes, dict) else {}
+    if not isinstance(shapes, dict):
+        return {}
+    return {key: None if shape == "NULL" else _type(shape) or STRING for key, shape in shapes.items()}
 
 
 def _column(connection: duckdb.DuckDBPyConnection, lines: str, key: str, shape: Any) -> DraftColumn:

@@ -87,7 +87,7 @@ def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[
             return _map(j, key, held, spec, zone, path, depth)
         case Struct(fields):
             return _struct(j, fields, spec, zone, path, depth)
-    if type_ == STRING:
+    if type_ == STRING and not spec.as_text:
         return _leaf(path, j, f"({j} ->> '$')", f"{kind} = 'VARCHAR'")
     if type_ == BOOLEAN:
         return _leaf(path, j, f"TRY_CAST({j} AS BOOLEAN)", f"{kind} = 'BOOLEAN'")
@@ -98,6 +98,9 @@ def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[
     is_number = f"""({kind} IN ('UBIGINT', 'BIGINT', 'DOUBLE') OR ({kind} = 'OBJECT' AND json_exists({j}, '$."{_MARK}"')))"""
     if isinstance(type_, Decimal):  # a number ends with no zeros, however it was written
         number = f"regexp_replace({number}, {q.text(_ZEROS)}, '\\1')"
+    if type_ == STRING:
+        text = f"CASE WHEN {is_number} THEN {number} ELSE ({j} ->> '$') END"
+        return _leaf(path, j, text, f"{kind} IN ('VARCHAR', 'BOOLEAN') OR {is_number}")
     if type_ in INTEGERS or isinstance(type_, Decimal):
         plain = FieldSpec(name=spec.name, type=type_)
         read = read_text(number, type_, plain, zone)

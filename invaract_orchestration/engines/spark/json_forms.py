@@ -88,6 +88,9 @@ def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[
             return _map(j, key, held, spec, zone, path, depth)
         case Struct(fields):
             return _struct(j, fields, spec, zone, path, depth)
+    if type_ == STRING and spec.as_text:
+        is_number = f"{kind} IN ('BIGINT', 'DOUBLE', 'FLOAT') OR {kind} LIKE 'DECIMAL(%'"
+        return _leaf(path, j, f"CAST({j} AS STRING)", f"({kind} IN ('STRING', 'BOOLEAN') OR {is_number})")
     if type_ == STRING:
         return _leaf(path, j, _text(j), f"{kind} = 'STRING'")
     if type_ == BOOLEAN:
