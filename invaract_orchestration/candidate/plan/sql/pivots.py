@@ -30,6 +30,23 @@ def pivoted(node: exp.Pivot, child: Plan, reader: Reader) -> tuple[Plan, tuple[A
     return plan, plan.output
 
 
+def pivot_statement(node: exp.Pivot, child: Plan, reader: Reader) -> Plan:
+    """PIVOT and UNPIVOT as DuckDB has them, a statement of its own. The pivoted values, and so the names, only the run knows."""
+    columns = [reader.read(one) for one in node.expressions]
+    into = node.args.get("into")
+    if into is not None:
+        return _made_rows(columns, [_label(into.this), *(_label(one) for one in into.expressions)], node, child, reader)
+    calls = [(one.alias_or_name, reader.read(one)) for one in node.args.get("using") or ()]
+    group = node.args.get("group")
+    used = {r.id for one in (*columns, *(call for _, call in calls)) for r in references(one)}
+    left = [reference(a) for a in child.output if a.id not in used]
+    keys = left if group is None else [reader.read(one) for one in group.expressions]
+    items = [passed(a) for a in child.output if any(getattr(k, "id", None) == a.id for k in keys)]
+    for name, call in calls:
+        items.append(Alias(reader.scope.session.attribute(name or "pivoted"), Function("pivoted", (call, *columns))))
+    return Aggregate(child=child, keys=tuple(keys), items=tuple(items), pivot=True, line=line_of(node))
+
+
 def _pivot(node: exp.Pivot, child: Plan, reader: Reader) -> Plan:
     calls = [(one.alias, reader.read(one)) for one in node.expressions]
     fields = [one for one in node.args.get("fields") or () if isinstance(one, exp.In)]
@@ -70,9 +87,12 @@ def _only_for(call: Expression, tested: list[list[Expression]], value: tuple[exp
 def _unpivot(node: exp.Pivot, child: Plan, reader: Reader) -> Plan:
     fields = [one for one in node.args.get("fields") or () if isinstance(one, exp.In)]
     taken = [reader.read(c.this if isinstance(c, exp.Alias | exp.PivotAlias) else c) for f in fields for c in f.expressions]
-    session = reader.scope.session
     names = [_label(f.this) for f in fields] + [_label(c) for one in node.expressions for c in _columns(one)]
-    columns = tuple(session.attribute(name) for name in names)
+    return _made_rows(taken, names, node, child, reader)
+
+
+def _made_rows(taken: list[Expression], names: list[str], node: exp.Pivot, child: Plan, reader: Reader) -> Plan:
+    columns = tuple(reader.scope.session.attribute(name) for name in names)
     made = Generate(child=child, generator=Function("unpivot", tuple(taken)), columns=columns, line=line_of(node))
     gone = {r.id for e in taken for r in references(e)}
     return Project(child=made, items=tuple(passed(a) for a in made.output if a.id not in gone), line=made.line)

@@ -17,6 +17,7 @@ from invaract_orchestration.candidate.plan.nodes import (
     UnknownPlan,
 )
 from invaract_orchestration.candidate.plan.sql.expressions import Reader
+from invaract_orchestration.candidate.plan.sql.pivots import pivot_statement
 from invaract_orchestration.candidate.plan.sql.relations import Binding, Relations
 from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
 from invaract_orchestration.candidate.plan.sql.selects import Selects
@@ -79,6 +80,9 @@ class Queries:
             case exp.Table():
                 found = self.relations.build(exp.Select(from_=exp.From(this=node.copy())), around)
                 return found.plan, None
+            case exp.Pivot() if node.this is not None:
+                found = self.relations.build(exp.Select(from_=exp.From(this=node.this.copy())), around)
+                return pivot_statement(node, found.plan, Reader(found.scope, self.query)), None
             case exp.Subquery() | exp.Paren() | exp.CTE() if node.this is not None:
                 return self._nested(node, around), None
         self.session.lose("plan.unknown_node", f"a query of kind {type(node).__name__} is not known", node)

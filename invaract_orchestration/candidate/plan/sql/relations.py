@@ -33,6 +33,8 @@ from invaract_orchestration.candidate.plan.sql.pivots import pivoted
 from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
 from invaract_orchestration.candidate.plan.sql.values import default_generated_names, expression_type
 
+_FLATTENED = ("seq", "key", "path", "index", "value", "this")  # what FLATTEN of Snowflake gives
+
 
 @dataclass(slots=True)
 class Binding:
@@ -99,7 +101,8 @@ class Relations:
             self._generated(found, factor)
             self._restrict(found, join)
             return
-        if isinstance(factor, exp.Unnest) or _is_table_generator(factor):
+        is_array_join = str(join.args.get("kind") or "").upper() == "ARRAY"  # as ClickHouse says explode
+        if isinstance(factor, exp.Unnest | exp.TableFromRows) or _is_table_generator(factor) or is_array_join:
             self._generated(found, factor)
             self._restrict(found, join)
             return
@@ -172,9 +175,14 @@ class Relations:
 
     def _generated(self, found: From, node: exp.Expr) -> None:
         """explode and its like: rows out of a value of each row, no join."""
-        inner = node.this if isinstance(node, exp.Lateral | exp.Table) else node
+        inner = node.this if isinstance(node, exp.Lateral | exp.Table | exp.TableFromRows | exp.Alias) else node
         made = self._reader(found.scope).read(inner)
         names, qualifier = _alias_of(node)
+        if isinstance(inner, exp.Column):
+            names, qualifier = [node.alias_or_name], ()
+            made = Function("explode", (made,))
+        if isinstance(node, exp.TableFromRows) and isinstance(inner, exp.Explode):
+            names = names or list(_FLATTENED)
         args = made.args if isinstance(made, Function) else ()
         if not names:
             names = default_generated_names(inner, args)

@@ -36,8 +36,9 @@ class Selects:
         """The plan up to DISTINCT, and the scope in which ORDER BY reads."""
         found = self._relations.build(node, around)
         plan, scope = found.plan, found.scope
-        where = node.args.get("where")
-        if where is not None:
+        for where in (node.args.get("prewhere"), node.args.get("where")):
+            if where is None:
+                continue
             plan = Filter(child=plan, condition=Reader(scope, self._query).read(where.this), line=line_of(where))
         named = {w.name.lower(): w for w in node.args.get("windows") or () if isinstance(w, exp.Window)}
         reader = Reader(scope, self._query, windows=[], generators=[], named_windows=named)

@@ -58,7 +58,7 @@ class Statements:
                 return self._changes.delete(node)
             case exp.TruncateTable():
                 return self._changes.truncate(node)
-            case exp.Query() | exp.Values() | exp.Table() | exp.Paren():
+            case exp.Query() | exp.Values() | exp.Table() | exp.Paren() | exp.Pivot():
                 return self._queries.query(node)
         kind = type(node).__name__
         self._session.lose("plan.unknown_statement", f"a statement of kind {kind} is not known", node)
