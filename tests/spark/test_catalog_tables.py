@@ -217,10 +217,8 @@ def test_quarantine_is_a_table_of_the_catalog(lake: EngineLake, session: Any, db
 # -- sessions
 
 
-def test_session_that_the_gate_started_has_no_catalog_that_lasts(lake: EngineLake, session: Any) -> None:
-    if lake.engine != "spark":
-        pytest.skip("a remote session is the user's own")
-    engine = SparkEngine()
+def test_session_that_the_gate_started_has_no_catalog_that_lasts(spark: Any, tmp_path: Path) -> None:
+    lake, engine = EngineLake(root=tmp_path), SparkEngine()
     gate = Gate(engine=engine, publisher=SparkPublisher(engine), audit=lake.audit, waivers=lake.audit, lake_root=lake.root)
     lake.put({"a.csv": "id,v\n1,a\n"})
     result = gate.run(contract(lake, "sales.reporting.orders"))

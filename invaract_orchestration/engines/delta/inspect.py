@@ -52,7 +52,7 @@ def find_publication(location: str, submission_id: str) -> Published | None:
     table = open_table(location)
     if table is None or table.transaction_version(APP_ID + submission_id) is None:
         return None
-    for commit in _commits(table):
+    for commit in reversed(_commits(table)):  # maintenance that follows by itself may repeat a session's metadata
         if commit.commit is not None and commit.commit.submission == submission_id:
             return Published(
                 version=commit.version, method=commit.commit.method, committed_at=commit.committed_at, commit=commit.commit
