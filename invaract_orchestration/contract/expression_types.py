@@ -22,7 +22,8 @@ _GIVES_NUMBER: tuple[type[exp.Expr], ...] = (
     exp.WeekOfYear, exp.Hour, exp.Minute, exp.Second, exp.DateDiff, exp.Extract, exp.ArraySize, exp.Sqrt, exp.Pow, exp.Exp,
     exp.Ln, exp.Log, exp.Sign, exp.Abs, exp.Ceil, exp.Floor, exp.Round, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg,
     exp.SafeDivide,
-    exp.Count, exp.CountIf, exp.Sum, exp.Avg,
+    exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Median, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance,
+    exp.VariancePop,
 )  # fmt: skip
 _GIVES_DATE: tuple[type[exp.Expr], ...] = (
     exp.CurrentDate,
@@ -42,6 +43,8 @@ _GIVES_TRUTH: tuple[type[exp.Expr], ...] = (
     exp.StartsWith,
     exp.EndsWith,
     exp.Contains,
+    exp.LogicalOr,
+    exp.LogicalAnd,
 )
 _OF_TEXT = (
     exp.Lower, exp.Upper, exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.Reverse, exp.Repeat, exp.SplitPart,
@@ -52,9 +55,13 @@ _OF_TEXT = (
 _OF_NUMBERS = (
     exp.Abs, exp.Ceil, exp.Floor, exp.Round, exp.Sign, exp.Sqrt, exp.Pow, exp.Exp, exp.Ln, exp.Log, exp.Mul, exp.Div,
     exp.IntDiv, exp.Mod, exp.SafeDivide, exp.Neg, exp.Sum, exp.Avg,
+    exp.Median, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop,
 )  # fmt: skip
 _OF_TIMES = (exp.Hour, exp.Minute, exp.Second, exp.TimestampTrunc, exp.AddMonths, exp.LastDay, exp.DateTrunc, exp.TsOrDsAdd)
 _ALIKE = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif)
+_NAMED = {
+    "some": BOOLEAN, "every": BOOLEAN, "mean": NUMBER, "make_date": DATE, "cardinality": NUMBER, "weekday": NUMBER, "now": TIME,
+}  # fmt: skip
 _WHOLE_DIGITS = {ft.TINYINT: 3, ft.SMALLINT: 5, ft.INT: 10, ft.BIGINT: 19}
 _MOST_SIGNED = 34
 _WORDS = {TEXT: "a text", NUMBER: "a number", BOOLEAN: "a boolean", DATE: "a date", TIME: "a timestamp", OTHER: "a nested value"}
@@ -67,6 +74,8 @@ def kind_of(node: exp.Expr, columns: Columns) -> str | None:
         return _kind(column_type(node, columns))
     if isinstance(node, exp.Literal):
         return TEXT if node.is_string else NUMBER
+    if isinstance(node, exp.Anonymous):
+        return _NAMED.get(node.name.lower())
     if isinstance(node, exp.Cast | exp.TryCast):
         return _kind_of_cast(node.args["to"])
     for kinds, kind in (
@@ -74,7 +83,7 @@ def kind_of(node: exp.Expr, columns: Columns) -> str | None:
     ):  # fmt: skip
         if isinstance(node, kinds) and not isinstance(node, exp.Add | exp.Sub):
             return kind
-    if isinstance(node, exp.Add | exp.Sub):
+    if isinstance(node, exp.Add | exp.Sub | exp.Max | exp.Min):
         return kind_of(node.this, columns)
     if isinstance(node, exp.Coalesce | exp.If | exp.Case | exp.Greatest | exp.Least | exp.Nullif | exp.Nvl2):
         return next((k for k in (kind_of(v, columns) for v in _results(node)) if k is not None), None)
@@ -228,7 +237,7 @@ def _is_moment(node: exp.Expr) -> bool:
 def _expected(
     values: Iterable[exp.Expr], columns: Columns, kinds: tuple[str, ...], hint: str, *, no_floats: bool = False
 ) -> ExpressionError | None:
-    for value in values:
+    for value in (part for v in values for part in (v.expressions if isinstance(v, exp.Distinct) else [v])):
         kind = kind_of(value, columns)
         if kind is not None and kind not in kinds:
             message = f"expected {_WORDS[kinds[0]]}, found {_WORDS[kind]}, which engines convert differently"

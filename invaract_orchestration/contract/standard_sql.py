@@ -5,6 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 _SUNDAY, _MONDAY = "1970-01-04", "1970-01-05"
+_AGGREGATES: dict[str, type[exp.Expr]] = {"some": exp.LogicalOr, "every": exp.LogicalAnd, "mean": exp.Avg}
+"""Aggregates of which the parser knows another name alone."""
 
 
 def standard_spelling(tree: exp.Expr) -> exp.Expr:
@@ -22,6 +24,8 @@ def standard_spelling(tree: exp.Expr) -> exp.Expr:
 def _spelled(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Anonymous):
         return _named(node)
+    if isinstance(node, exp.Any):
+        return exp.LogicalOr(this=node.this)
     if isinstance(node, exp.DayOfWeek):
         return exp.paren(exp.Add(this=_days_since(_SUNDAY, node.this), expression=_number(1)), copy=False)
     if isinstance(node, exp.IsNan):
@@ -40,6 +44,8 @@ def _named(node: exp.Anonymous) -> exp.Expr:
     if name in ("isnull", "isnotnull") and len(arguments) == 1:
         is_null = exp.Is(this=_operand(arguments[0]), expression=exp.Null())
         return exp.paren(is_null if name == "isnull" else exp.Not(this=is_null), copy=False)
+    if name in _AGGREGATES and len(arguments) == 1:
+        return _AGGREGATES[name](this=arguments[0])
     if name == "weekday" and len(arguments) == 1:
         return _days_since(_MONDAY, arguments[0])
     return exp.CurrentTimestamp() if name == "now" and not arguments else node

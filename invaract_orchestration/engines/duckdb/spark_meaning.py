@@ -90,7 +90,9 @@ def _said(node: exp.Expr) -> str | None:
             return f"CASE WHEN {number} <> 0 THEN {node.sql('duckdb')} END"
         case exp.Anonymous() if str(node.this).lower() == "make_date":
             return _try(node, node.sql("duckdb"))
-        case exp.Abs() | exp.Pad():
+        case exp.Abs():
+            return once(node.this, lambda x: f"TRY(abs({x}))")
+        case exp.Pad():
             return _try(node, node.sql("duckdb"))
         case exp.AddMonths() | exp.TsOrDsAdd():
             added = exp.Var(this=_try(node, f"CAST({node.sql('duckdb')} AS DATE)"))
@@ -220,10 +222,10 @@ def _round(node: exp.Round) -> str:
     digits = node.args["decimals"].sql("duckdb") if node.args.get("decimals") else "0"
 
     def said(x: str) -> str:
-        exact = f"round(TRY_CAST(CAST({x} AS {_TEXT}) AS DECIMAL(38,19)), {digits})"  # as it is written, half away from zero
+        exact = f"round(TRY_CAST(CAST({x} AS {_TEXT}) AS DECIMAL(38,19)), {digits})"  # as written, half away from zero
         return (
             f"CASE WHEN typeof({x}) IN ('DOUBLE', 'FLOAT') THEN "
-            f"coalesce(CAST({exact} AS DOUBLE), round(CAST({x} AS DOUBLE), {digits})) ELSE round({x}, {digits}) END"
+            f"coalesce(CAST({exact} AS DOUBLE), round(CAST({x} AS DOUBLE), {digits})) ELSE TRY(round({x}, {digits})) END"
         )
 
     return once(node.this, said)
