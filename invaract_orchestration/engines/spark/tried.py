@@ -45,6 +45,12 @@ def _tried(node: exp.Expr) -> exp.Expr | None:
             return _once(node.this, lambda x: f"CASE WHEN {x} < 0 AND -{x} < 0 THEN NULL ELSE -{x} END")
         case exp.Abs():
             return _once(node.this, lambda x: f"CASE WHEN abs({x}) < 0 THEN NULL ELSE abs({x}) END")
+        case exp.Round() if isinstance(node.args.get("decimals"), exp.Neg):  # of whole numbers, where it may wrap around
+            rounded = f"round({{0}}, {_sql(node.args['decimals'])})"
+            return _once(
+                node.this,
+                lambda x: f"CASE WHEN sign({rounded.format(x)}) * sign({x}) < 0 THEN NULL ELSE {rounded.format(x)} END",
+            )
         case exp.ArraySize():
             return exp.Var(this=f"nullif(size({_sql(node.this)}), -1)")
         case exp.Anonymous() if str(node.this).lower() == "cardinality" and len(node.expressions) == 1:
