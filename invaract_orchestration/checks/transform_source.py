@@ -30,11 +30,12 @@ def judge_csv(contract: Contract, batch: Batch, headers: Sequence[FileHeader]) -
     """Every header against the fields that the files have; an extra column that is accepted is a text to the function."""
     agreed = _declared(contract) or _fields_in(contract, headers)
     known = NameIndex.of(f.name for f in agreed)
+    is_named = (contract.source or Source()).header != "positional"
     names = dict.fromkeys(n for h in headers for n in h.names if n and known.find(n) is None)
-    extra = names if contract.schema_policy.extra_fields == "accept" else {}
+    extra = names if is_named and contract.schema_policy.extra_fields == "accept" else {}
     own = source_side(contract, (*agreed, *(FieldSpec(name=n, type=STRING) for n in extra)))
     files = tuple(BatchFile(file=h.file, names=h.names, feeds=tuple(match_columns(own, h))) for h in headers)
-    results = check_headers(source_side(contract, agreed), headers)
+    results = check_headers(source_side(contract, agreed) if agreed else contract, headers)
     return Arriving(contract=own, batch=replace(batch, files=files)), results
 
 

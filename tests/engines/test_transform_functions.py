@@ -150,6 +150,7 @@ def test_header_of_a_batch_for_a_function_is_as_strict_as_any(lake: Lake) -> Non
         ({"a.csv": "amount,id\n1.00,1\n"}, "header|order"),
         ({"a.csv": "id,Amount\n1,1.00\n"}, "header|case"),
         ({"a.csv": GOOD, "b.csv": "id\n4\n"}, "header|missing_column"),
+        ({"a.csv": "1;2.50\n"}, "header|missing"),
     ]):  # fmt: skip
         lake.put(files)
         result = lake.run(contract, submission_id=f"b{number}", transform=twice)
@@ -165,3 +166,36 @@ def test_key_that_no_record_has_is_missing_when_the_function_reads_it(lake: Lake
     assert (passed_on.state, passed_on.code) == ("rejected", "schema|missing_field")
     result = lake.run(contract, transform=lambda c, rows: rows.project("id, id * 10 AS n"))
     assert (result.state, lake.rows()) == ("published", [{"id": 1, "n": 10}, {"id": 2, "n": 20}])
+
+
+def test_columns_by_position_are_the_fields_that_are_not_for_the_result(lake: Lake) -> None:
+    lake.put({"a.csv": "x,y\n1,2.50\n"})
+    contract = lake.contract(FIELDS.replace("max: 100", "max: 100, phase: post"), source="header: positional")
+    result = lake.run(contract, transform=twice)
+    assert result.state == "published", result.message
+    assert lake.rows() == [{"id": 1, "amount": Decimal("2.50"), "twice": Decimal("5.00")}]
+
+
+def test_folders_give_a_function_their_columns(lake: Lake) -> None:
+    lake.put({"day=2026-01-02/a.csv": "id\n1\n", "day=2026-01-03/a.csv": "id\n2\n"})
+    contract = lake.contract("{name: id, type: bigint}\n{name: day, type: date}\n{name: year, type: int}")
+    result = lake.run(contract, transform=lambda c, rows: rows.project("id, day, CAST(year(day) AS INTEGER) AS year"))
+    assert result.state == "published", result.message
+    assert [(r["id"], str(r["day"]), r["year"]) for r in lake.rows()] == [(1, "2026-01-02", 2026), (2, "2026-01-03", 2026)]
+
+
+def test_value_in_a_wrong_form_never_gets_to_the_function(lake: Lake) -> None:
+    lake.put({"a.csv": "id,amount\n1,2.50\n2,x\nbroken\n"})
+    result = lake.run(lake.contract(FIELDS, more=QUARANTINE), transform=twice)
+    assert result.state == "published", result.message
+    assert [r["id"] for r in lake.rows()] == [1]
+    assert lake.aside() == [("a.csv", 2, ["amount|type"]), ("a.csv", 3, ["row|malformed"])]
+    assert result.counts.read == 3
+
+
+def test_too_many_rows_set_aside_before_and_after_reject_the_batch(lake: Lake) -> None:
+    lake.put({"a.csv": ORDERS})
+    limited = "quality: {on_row_failure: quarantine, max_quarantined: {rows: 1}}\n"
+    result = lake.run(lake.contract(FIELDS, more=limited), transform=twice)
+    assert (result.state, result.code, lake.rows()) == ("rejected", "batch|max_quarantined", [])
+    assert check_of(result, "batch|max_quarantined").found.startswith("2 rows set aside")
