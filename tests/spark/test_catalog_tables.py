@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from invaract_orchestration.audit.adopt import adopt_table
 from invaract_orchestration.contract.load import load_contract_text
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.delta.read import open_table
-from invaract_orchestration.engines.spark.catalog import CatalogTables
+from invaract_orchestration.engines.spark.catalog import CatalogTables, folder_of
 from invaract_orchestration.engines.spark.engine import SparkEngine
 from invaract_orchestration.engines.spark.publisher import SparkPublisher
-from invaract_orchestration.errors import PublishConflict
+from invaract_orchestration.errors import NotSupported, PublishConflict
 from invaract_orchestration.gate import Gate
 from tests.engines.lake import broken
 from tests.spark.lakes import EngineLake, engine_of
@@ -212,6 +213,32 @@ def test_quarantine_is_a_table_of_the_catalog(lake: EngineLake, session: Any, db
     kept = session.sql(f"SELECT source_file, record_number, rule_ids FROM {db}.aside").collect()
     assert [(r[0], r[1], list(r[2])) for r in kept] == [("a.csv", 2, ["id|type"])]
     assert (lake.root / "ware house" / "candidates" / "demo").is_dir()
+
+
+def test_table_of_the_catalog_is_adopted_by_its_name(lake: EngineLake, session: Any, db: str) -> None:
+    session.sql(f"CREATE TABLE {db}.t (id INT NOT NULL, v STRING) USING delta")
+    gate = lake.gate
+    result = adopt_table(
+        contract(lake, f"{db}.t"), publisher=gate.publisher, audit=gate.audit, lake_root=lake.root, clock=gate.clock, parameters={},
+        tell=gate.tell, locate=gate.engine.locate,
+    )  # fmt: skip
+    assert (result.state, result.code, result.target) == ("no_op", "adopted", str(lake.root / "ware house" / "t"))
+
+
+@pytest.mark.parametrize(
+    ("location", "is_encoded", "place"),
+    [
+        ("file:/a b/c%20d", False, "/a b/c%20d"), ("file:/a%20b", True, "/a b"), ("file:///a/b/", True, "/a/b"), ("/a/b", True, "/a/b"),
+    ],
+)  # fmt: skip
+def test_location_of_a_catalog_is_a_folder(location: str, is_encoded: bool, place: str) -> None:
+    assert folder_of("db.t", location, is_encoded=is_encoded) == place
+
+
+@pytest.mark.parametrize("location", ["s3a://bucket/t", "hdfs://host:9000/t", "abfss://c@a.dfs.example.org/t"])
+def test_location_on_an_object_store_is_refused_by_its_scheme(location: str) -> None:
+    with pytest.raises(NotSupported, match=location.partition(":")[0] + "://"):
+        folder_of("db.t", location, is_encoded=False)
 
 
 # -- sessions

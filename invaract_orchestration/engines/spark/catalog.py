@@ -73,7 +73,7 @@ def _existing(session: Any, name: str, parts: list[str]) -> str | None:
             raise
     if str(detail[0]).lower() != "delta":
         raise _other(name, f"a table of format {detail[0]}", "convert it to Delta, or choose another name")
-    return _folder(name, str(detail[1]), is_encoded=False)
+    return folder_of(name, str(detail[1]), is_encoded=False)
 
 
 def _future(session: Any, name: str, parts: list[str]) -> str:
@@ -98,11 +98,15 @@ def _future(session: Any, name: str, parts: list[str]) -> str:
     table = parts[-1] if is_exact else parts[-1].lower()
     if os.sep in table or table in (".", ".."):
         raise _other(name, "a name that is no folder's", "use letters, digits and underscores")
-    return os.path.join(_folder(name, location, is_encoded=True), table)  # noqa: PTH118  # a text that is an identity
+    return os.path.join(folder_of(name, location, is_encoded=True), table)  # noqa: PTH118  # a text that is an identity
 
 
-def _folder(name: str, location: str, *, is_encoded: bool) -> str:
-    """The path of a location. A table's stands there as it is, a database's as a URI."""
+def folder_of(name: str, location: str, *, is_encoded: bool) -> str:
+    """The path of a location. A table's stands there as it is, a database's as a URI.
+
+    Raises:
+        NotSupported: a location that is no file system's.
+    """
     scheme = urlsplit(location).scheme if "://" in location or location.startswith("file:") else ""
     if scheme not in ("", "file"):
         raise NotSupported(
