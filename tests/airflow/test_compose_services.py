@@ -47,9 +47,10 @@ class Compose:
     def environment(self, name: str) -> dict[str, str]:
         given = {key: self.translate(str(value)) for key, value in self.services[name]["environment"].items()}
         homes = {"AIRFLOW_HOME": str(self.folder / "airflow"), "DAGSTER_HOME": str(self.folder / "dagster")}
-        logs = {f"AIRFLOW__LOGGING__{part}_LOG_SERVER_PORT": str(free_port()) for part in ("WORKER", "TRIGGER")}
+        network = {f"AIRFLOW__LOGGING__{part}_LOG_SERVER_PORT": str(free_port()) for part in ("WORKER", "TRIGGER")}
+        network |= {"AIRFLOW__API__HOST": "127.0.0.1", "AIRFLOW__API__PORT": self.words["8080"]}  # a container has its own
         path = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
-        return outside_airflow() | homes | logs | {"PATH": path, "PYTHONWARNINGS": "ignore"} | given
+        return outside_airflow() | homes | network | {"PATH": path, "PYTHONWARNINGS": "ignore"} | given
 
     def is_healthy(self, name: str) -> bool:
         _, *check = (self.translate(part) for part in self.services[name]["healthcheck"]["test"])

@@ -48,8 +48,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for report in terminalreporter.stats.get(kind, []):
             said = dict(getattr(report, "user_properties", ()))
             if "case" in said:
-                why = said.get("waits", "")
-                state = "as expected" if kind == "passed" else f"waits: {why}" if kind == "skipped" else "WRONG"
+                state = "as expected" if kind == "passed" else said.get("skipped", "waits") if kind == "skipped" else "WRONG"
                 rows[said["case"]] = (said.get("verdict", "-"), said["expected"], state)
     if not rows:
         return
@@ -57,5 +56,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for name, (verdict, expected, state) in sorted(rows.items()):
         terminalreporter.write_line(f"{name:<18} {verdict:<11} expected {expected:<11} {state}")
     states = [state for _, _, state in rows.values()]
-    right, wrong = states.count("as expected"), states.count("WRONG")
-    terminalreporter.write_line(f"{len(rows)} cases: {right} as expected, {wrong} wrong, {len(rows) - right - wrong} waiting")
+    right, wrong, waiting = states.count("as expected"), states.count("WRONG"), sum(s.startswith("waits") for s in states)
+    other = len(rows) - right - wrong - waiting
+    terminalreporter.write_line(
+        f"{len(rows)} cases: {right} as expected, {wrong} wrong, {waiting} waiting, {other} played by other tests"
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases.choices import CHOICES
+from tests.cases.elsewhere import PLAYED_ELSEWHERE
 from tests.cases.expect import problems_of
 from tests.cases.play import play, verdict_of
 from tests.cases.sketch import Case, NotUnderstood
@@ -25,8 +26,7 @@ def test_case_has_its_verdict(
     record_property("expected", case.expected["verdict"])
     waits = _waits(case)
     if waits is not None:
-        record_property("waits", waits)
-        pytest.skip(waits)
+        _skip(case, waits, record_property)
     own_folder = tmp_path / "cwd"
     own_folder.mkdir()
     monkeypatch.chdir(own_folder)
@@ -41,13 +41,18 @@ def test_case_has_its_verdict(
             problems += problems_of(case, played, number, choice)
             waits = played.waits
     except NotUnderstood as reason:
-        record_property("waits", str(reason))
-        pytest.skip(str(reason))
+        _skip(case, str(reason), record_property)
     problems += [f"a file was left in the working directory: {p.name}" for p in own_folder.iterdir()]
     assert not problems, "\n".join([case.title, *problems])
     if waits is not None:
-        record_property("waits", waits)
-        pytest.skip(waits)
+        _skip(case, waits, record_property)
+
+
+def _skip(case: Case, reason: str, record_property: Callable[[str, object], None]) -> None:
+    elsewhere = PLAYED_ELSEWHERE.get(case.id)
+    told = f"played by {elsewhere[0]}" if elsewhere else f"waits: {reason}"
+    record_property("skipped", told)
+    pytest.skip(told)
 
 
 def _waits(case: Case) -> str | None:
