@@ -183,16 +183,19 @@ def test_case_sensitive_session_tells_names_apart(front: Front) -> None:
         assert [a.name for a in found.plan.output] == ["qty", "status", "QTY"]
 
 
-def test_client_chain_of_2000_columns_takes_seconds(front: Front) -> None:
+def test_chain_of_2000_columns_is_translated_in_seconds(front: Front) -> None:
     import time
 
+    from invaract_orchestration.engines.spark.plan_classic import translate_classic
     from invaract_orchestration.engines.spark.plan_connect import translate_connect
 
-    frame = front[1].tables["orders"].where("qty > 1").select("order_id", "qty")
-    for step in range(2_000):
-        frame = frame.withColumn("score", front[1].functions.col("qty") + step)
-    start = time.monotonic()
-    plan = translate_connect(frame).plan
-    assert outcomes(plan)[9] == "kept"
-    assert lineage(plan)["score"] == ({"orders.qty"}, "computed", set())
-    assert time.monotonic() - start < 30
+    for ground, translate in zip(front, (translate_classic, translate_connect), strict=True):
+        frame = ground.tables["orders"].where("qty > 1").select("order_id", "qty")
+        for step in range(2_000):
+            frame = frame.withColumn("score", ground.functions.col("qty") + step)
+        start = time.monotonic()
+        translation = translate(frame)
+        assert translation.diagnostics == ()
+        assert outcomes(translation.plan)[9] == "kept"
+        assert lineage(translation.plan)["score"] == ({"orders.qty"}, "computed", set())
+        assert time.monotonic() - start < 30

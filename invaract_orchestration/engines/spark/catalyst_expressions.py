@@ -60,6 +60,7 @@ _AGGREGATES = {
     "CovSample": "COVAR_SAMP", "ListAgg": "LISTAGG", "RegrAvgX": "REGR_AVGX", "RegrAvgY": "REGR_AVGY",
     "RegrR2": "REGR_R2", "RegrSXX": "REGR_SXX", "RegrSXY": "REGR_SXY", "RegrSYY": "REGR_SYY",
 }  # fmt: skip
+_RANKS = frozenset({"Rank", "DenseRank", "PercentRank"})
 _SHARED = "shared"
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -89,15 +90,6 @@ class CatalystExpressions:
 
     def _node(self, node: CatalystNode, parts: tuple[Expression, ...]) -> Expression:
         kind, fields = node.kind, node.fields
-        if kind in _COMPARISONS:
-            return Comparison(_COMPARISONS[kind], parts[0], parts[1])
-        if kind in _ARITHMETIC:
-            return Arithmetic(_ARITHMETIC[kind], parts)
-        if kind in _OWN_FUNCTIONS:
-            name = fields.get("name") or fields.get("udfName")
-            return UDF(str(name) if name else None, parts, kind in ("PythonUDAF", "ScalaUDAF", "ScalaAggregator"))
-        if kind in _THROUGH:
-            return parts[0]
         match kind:
             case "AttributeReference":
                 one = attribute_of(fields)
@@ -112,35 +104,30 @@ class CatalystExpressions:
                 return Cast(parts[0], catalyst_type(fields.get("dataType")), expression_type(parts[0]))
             case "GetStructField":
                 return _field(parts[0], fields)
-            case "And" | "Or":
-                return _connected("AND" if kind == "And" else "OR", parts)
-            case "Not":
-                return BooleanExpr("NOT", parts)
-            case "IsNull" | "IsNotNull":
-                return Function(kind.lower(), parts)
-            case "In" | "InSet":
-                return _one_of(parts)
-            case "Between" if "input" in fields:
-                return self._between(fields)
-            case "CaseWhen" | "If":
-                pairs = tuple((parts[at], parts[at + 1]) for at in range(0, len(parts) - 1, 2))
-                return Conditional(pairs, parts[-1] if len(parts) % 2 else None)
             case "AggregateExpression":
                 return _aggregate(node, parts)
-            case "Exists" | "ScalarSubquery" | "ListQuery" | "LateralSubquery" if fields.get("plan"):
-                name = {"Exists": "exists", "ListQuery": "in"}.get(kind, "scalar")
-                return Subquery(name, self._plan_of(fields["plan"]))  # type: ignore[arg-type]
-            case "InSubquery" if isinstance(parts[-1], Subquery):
-                return Subquery("in", parts[-1].plan, parts[:-1])
             case "With":
                 return _with(parts)
             case "CommonExpressionRef":
                 return UnknownExpression(_SHARED)
             case "NamedLambdaVariable":
                 return Function("variable")
-            case "Rank" | "DenseRank" | "PercentRank":  # over the order of the window, which is no argument
-                return Function(_snake(kind))
-        return Function(_snake(kind), parts)
+        made = _of_table(node, parts) or _predicate(kind, parts) or self._with_plan(node, parts)
+        # a rank is over the order of its window, which is no argument
+        return made or Function(_snake(kind), () if kind in _RANKS else parts)
+
+    def _with_plan(self, node: CatalystNode, parts: tuple[Expression, ...]) -> Expression | None:
+        """A subquery, or BETWEEN, whose operands stand in fields of their own."""
+        kind, fields = node.kind, node.fields
+        match kind:
+            case "Exists" | "ScalarSubquery" | "ListQuery" | "LateralSubquery" if fields.get("plan"):
+                name = {"Exists": "exists", "ListQuery": "in"}.get(kind, "scalar")
+                return Subquery(name, self._plan_of(fields["plan"]))  # type: ignore[arg-type]
+            case "InSubquery" if isinstance(parts[-1], Subquery):
+                return Subquery("in", parts[-1].plan, parts[:-1])
+            case "Between" if "input" in fields:
+                return self._between(fields)
+        return None
 
     def _outer(self, fields: Json) -> Expression:
         inner = self.read(fields["e"])
@@ -151,6 +138,35 @@ class CatalystExpressions:
     def _between(self, fields: Json) -> Expression:
         tested, low, high = (self.read(fields[name]) for name in ("input", "lower", "upper"))
         return BooleanExpr("AND", (Comparison(">=", tested, low), Comparison("<=", tested, high)))
+
+
+def _of_table(node: CatalystNode, parts: tuple[Expression, ...]) -> Expression | None:
+    """An expression whose kind alone says what it is."""
+    kind, fields = node.kind, node.fields
+    if kind in _COMPARISONS:
+        return Comparison(_COMPARISONS[kind], parts[0], parts[1])
+    if kind in _ARITHMETIC:
+        return Arithmetic(_ARITHMETIC[kind], parts)
+    if kind in _OWN_FUNCTIONS:
+        name = fields.get("name") or fields.get("udfName")
+        return UDF(str(name) if name else None, parts, kind in ("PythonUDAF", "ScalaUDAF", "ScalaAggregator"))
+    return parts[0] if kind in _THROUGH else None
+
+
+def _predicate(kind: str, parts: tuple[Expression, ...]) -> Expression | None:
+    match kind:
+        case "And" | "Or":
+            return _connected("AND" if kind == "And" else "OR", parts)
+        case "Not":
+            return BooleanExpr("NOT", parts)
+        case "IsNull" | "IsNotNull":
+            return Function(kind.lower(), parts)
+        case "In" | "InSet":
+            return _one_of(parts)
+        case "CaseWhen" | "If":
+            pairs = tuple((parts[at], parts[at + 1]) for at in range(0, len(parts) - 1, 2))
+            return Conditional(pairs, parts[-1] if len(parts) % 2 else None)
+    return None
 
 
 def attribute_of(fields: Json) -> Attribute:

@@ -11,7 +11,8 @@ from invaract_orchestration.candidate.plan.nodes import Plan
 
 _MOST_NODES = 500  # each costs some calls to the JVM; the outermost steps come first
 _MOST_DEEP = 4
-_PLACED = frozenset({"Filter", "Join", "LateralJoin", "Aggregate", "Union", "Window", "Generate", "Project", "Distinct"})
+_JUDGED = frozenset({"Filter", "Join", "LateralJoin", "Aggregate"})
+_PLACED = _JUDGED | {"Union", "Window", "Generate", "Project", "Distinct"}
 _FILE = re.compile(r"(.+):(\d+)")
 _CELL = re.compile(r"line (\d+) in (cell.*)")
 
@@ -62,6 +63,8 @@ def _place(node: Any, kind: str) -> WrittenAt | None:
             inner = node.condition().origin().line()
             line = int(inner.get()) if inner.isDefined() else line
         return WrittenAt(line)
+    if kind not in _JUDGED:
+        return None
     expressions = node.expressions()
     for at in range(min(expressions.size(), _MOST_DEEP)):
         place = _python_place(expressions.apply(at))
