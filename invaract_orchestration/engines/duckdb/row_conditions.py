@@ -10,6 +10,7 @@ from invaract_orchestration.checks.row_rules import RowCheck
 from invaract_orchestration.contract.field_types import FLOATS, STRING, Array, Decimal, FieldType, Map, Struct
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.spark_meaning import lowered
 from invaract_orchestration.engines.duckdb.types import duckdb_type
 
 _WHITESPACE = (
@@ -102,12 +103,14 @@ def literal(written: str, type_: FieldType) -> str:
 
 def normalized(value: str, steps: tuple[str, ...]) -> str:
     """A key's text after its declared normalisations, in their order."""
-    words = {
-        "trim": "trim({0}, " + q.text(blanks()) + ")", "lower": "lower({0})", "casefold": "casefold({0})",
-        "nfc": "nfc_normalize({0})", "nfkc": "nfkc({0})",
-    }  # fmt: skip
     for step in steps:
-        value = words[step].format(value)
+        match step:
+            case "trim":
+                value = f"trim({value}, {q.text(blanks())})"
+            case "lower":
+                value = lowered(value)
+            case _:
+                value = f"{'nfc_normalize' if step == 'nfc' else step}({value})"
     return value
 
 

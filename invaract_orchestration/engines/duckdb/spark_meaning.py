@@ -21,6 +21,7 @@ _ZONE = "(?:Z|UTC|GMT|[+-][0-9]{1,2}(?::?[0-9]{2})?)"
 _TEXT = "VARCHAR"
 _VALUE = "invaract_value"
 _MANY = "reads_many_rows"
+_LAST_SIGMA = "(\\p{L}\\p{M}*)\u03a3(\\P{L}|$)"
 _UNITS = {"YY": "YEAR", "YYYY": "YEAR", "MM": "MONTH", "MON": "MONTH", "DD": "DAY"}
 _DATES = "BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
 
@@ -110,17 +111,18 @@ def _text_function(node: exp.Expr) -> str | None:
             name, text, length = type(node).__name__.lower(), node.this.sql("duckdb"), node.expression.sql("duckdb")
             return f"CASE WHEN {length} > 0 THEN {name}({text}, {length}) WHEN {length} <= 0 THEN {name}({text}, 0) END"
         case exp.Lower():
-            return f"lower({_dotted(node.this)})"
+            return lowered(node.this.sql("duckdb"))
         case exp.ILike():
-            return f"lower({_dotted(node.this)}) LIKE lower({_dotted(node.expression)})"
+            return f"{lowered(node.this.sql('duckdb'))} LIKE {lowered(node.expression.sql('duckdb'))}"
         case exp.Upper():
             return once(node.this, _upper)
     return None
 
 
-def _dotted(text: exp.Expr) -> str:
-    """The only letter whose small one has two characters."""
-    return f"replace({text.sql('duckdb')}, '\u0130', 'i\u0307')"
+def lowered(text: str) -> str:
+    """Small letters: one capital becomes two characters, and a sigma at the end of a word has a form of its own."""
+    dotted = f"replace({text}, '\u0130', 'i\u0307')"
+    return f"lower(regexp_replace({dotted}, {q.text(_LAST_SIGMA)}, '\\1\u03c2\\2', 'g'))"
 
 
 _EXPANDED = tuple(c for c in map(chr, range(0x80, 0x10000)) if not 0xD800 <= ord(c) < 0xE000 and len(c.upper()) > 1)
