@@ -18,6 +18,7 @@ from invaract_orchestration.candidate.plan.expressions import (
 from invaract_orchestration.candidate.plan.nodes import Aggregate, Generate, Project
 from invaract_orchestration.candidate.plan.sql.grouping import has_aggregate
 from invaract_orchestration.candidate.plan.traverse import references
+from invaract_orchestration.contract.field_types import BOOLEAN, FLOATS, INTEGERS, STRING, Decimal, FieldType
 from invaract_orchestration.engines.spark.connect_expressions import ConnectReader, output_name
 from invaract_orchestration.engines.spark.connect_frames import Frame, item_of
 from invaract_orchestration.engines.spark.connect_grouping import with_calls
@@ -106,12 +107,25 @@ def _dropped(node: Any, below: Frame, reader: ConnectReader) -> Frame:
 
 
 def _mended(node: Any, below: Frame, reader: ConnectReader) -> Frame:
+    """fillna and replace: they change the chosen columns (or all) whose type fits the values."""
     folded = reader.session.folded
     names = {folded(name) for name in node.cols or [a.name for a in below.columns]}
+    written = getattr(node, "values", None) or [getattr(old._expr, "_value", None) for old, _ in node.replacements]
     named: list[tuple[str, Expression]] = [
-        (a.name, Function("coalesce", (reference(a), Literal(None)))) for a in below.columns if folded(a.name) in names
+        (a.name, Function("coalesce", (reference(a), Literal(None))))
+        for a in below.columns
+        if folded(a.name) in names and any(_takes(a.type, value) for value in written)
     ]
     return _replaced(below, named, reader)
+
+
+def _takes(type_: FieldType | None, value: object) -> bool:
+    """Whether a column of the type can be filled with the value; one whose type is not known may be."""
+    if type_ is None or value is None:
+        return True
+    if isinstance(value, bool):
+        return type_ == BOOLEAN
+    return type_ == STRING if isinstance(value, str) else type_ in (*INTEGERS, *FLOATS) or isinstance(type_, Decimal)
 
 
 def _unpivoted(node: Any, below: Frame, reader: ConnectReader) -> Frame:
