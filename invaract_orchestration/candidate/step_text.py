@@ -16,7 +16,8 @@ from invaract_orchestration.contract.step_columns import SOURCE
 def steps_query(contract: Contract, plan: StepPlan, dataset: str, query: str | None) -> str:
     """The whole chain over a dataset, or over the query that gives the rows."""
     columns = ", ".join(_name(f.name) for f in plan.source.fields)
-    parts = [f"{ARRIVED} AS ({query or f'SELECT {columns} FROM {_name(dataset)}'})"]
+    arrived = query or f"SELECT {columns} FROM {_name(dataset)}"
+    parts = [f"{ARRIVED} AS ({arrived}\n)"]  # a query may end in a comment
     last = ARRIVED
     links = {link_view(link.name): link.name for link in contract.links}
     for step in (*plan.pre.steps, *plan.post.steps):

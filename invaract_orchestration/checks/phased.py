@@ -10,18 +10,21 @@ from invaract_orchestration.contract.expression_names import columns_read
 from invaract_orchestration.contract.expressions import check_condition, parse_condition
 from invaract_orchestration.contract.model import Contract, SchemaPolicy
 from invaract_orchestration.contract.phases import phase_of
+from invaract_orchestration.contract.step_columns import rewritten_in_post
 from invaract_orchestration.errors import GateError
 
 
 def phased_checks(contract: Contract, plan: StepPlan) -> tuple[tuple[RowCheck, ...], tuple[RowCheck, ...]]:
-    """The row checks of pre and those of post, without those of types, which are judged where values are read or cast.
+    """The row checks of pre and those of post, without those of types, which are judged where values are read or cast. A check of
+    a field that a post step rewrites is in both: `fields` say what is published.
 
     Raises:
         GateError: a check written `phase: pre` reads what is there only later, or a rule reads a column that is nowhere.
     """
     asked = [c for c in row_checks(contract) if c.kind != "type"]
+    rewritten = rewritten_in_post(contract)
     early = tuple(c for c in asked if _phase(contract, plan, c) == "pre")
-    late = tuple(c for c in asked if c not in early)
+    late = tuple(c for c in asked if c not in early or _is_asked_again(contract, c, rewritten))
     for check, chain in (*((c, plan.pre) for c in early), *((c, plan.post) for c in late)):
         _require_columns(check, chain)
     return early, late
@@ -39,6 +42,14 @@ def _phase(contract: Contract, plan: StepPlan, check: RowCheck) -> str:
         return written
     found = {n.lower(): t for n, t in plan.pre.columns.items()}.get(check.path[0].lower())
     return "pre" if top is not None and found == top.type else "post"
+
+
+def _is_asked_again(contract: Contract, check: RowCheck, rewritten: frozenset[str] | None) -> bool:
+    if check.spec is None:
+        return False  # a rule reads what its phase says
+    top = contract.field(check.path[0])
+    is_written = check.spec.phase is not None or (top is not None and top.phase is not None)
+    return not is_written and (rewritten is None or check.path[0].lower() in rewritten)
 
 
 def _require_columns(check: RowCheck, chain: Chain) -> None:

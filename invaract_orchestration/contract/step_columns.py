@@ -247,6 +247,27 @@ def writes(step: t.Transformation) -> tuple[str, ...]:
     return ()
 
 
+def rewritten_in_post(contract: Contract) -> frozenset[str] | None:
+    """The columns, in lower case, that post steps give values of their own; none where that may be any column."""
+    found: set[str] = set()
+    for step in contract.transformations:
+        if step.runs_in != "post":
+            continue
+        options = step.step
+        if isinstance(options, str | t.Rollup | t.Pivot | t.Unpivot):
+            return None
+        if isinstance(options, t.Join) and options.type in ("right", "full"):
+            return None
+        found |= {name.lower() for name in writes(step)}
+        if isinstance(options, t.CastColumns):
+            found |= {name.lower() for name in options.columns}
+        elif isinstance(options, t.Trim | t.Letters):
+            found |= {name.lower() for name in options.fields}
+        elif isinstance(options, t.Rename):
+            found |= {name.lower() for name in options.mappings.values()}
+    return frozenset(found)
+
+
 def pivoted_names(step: t.Pivot) -> dict[tuple[str, str], str]:
     """The name of the column for each value column and each pivoted value."""
     template = step.name_template or ("{pivot}" if len(step.value_cols) == 1 else "{value}" + step.separator + "{pivot}")

@@ -267,11 +267,11 @@ def test_version_in_three_parts_loads(version: str) -> None:
     ("step", "place", "message", "hint"),
     [
         ("{trimm: {fields: [a]}}", "3:4: transformations[0]", "unknown key 'trimm'", "did you mean 'trim'?"),
-        ("{trim: {feilds: [a]}}", "3:11: transformations[0].trim", "unknown key 'feilds'", "did you mean 'fields'?"),
+        ("{trim: {fields: [a], sied: left}}", "3:24: transformations[0].trim", "unknown key 'sied'", "did you mean 'side'?"),
         ("{trim: {fields: [a]}, lower: {fields: [a]}}", "3:3: transformations[0]",
          "expected exactly one kind of step, found trim, lower", None),
         ("{phase: pre}", "3:3: transformations[0]", "expected exactly one kind of step, found none", None),
-        ("{deduplicate: {on: [a]}}", "3:17: transformations[0].deduplicate", "'sort_by' is missing", None),
+        ("{deduplicate: {on: [a]}}", "3:17: transformations[0].deduplicate.sort_by", "'sort_by' is missing", None),
         ("{derive: {field: b, sql: 'rand() + 1'}}", "3:28: transformations[0].derive.sql",
          "rand() gives another value each time, so no retry would agree", None),
         ("{filter: {sql: 'a >'}}", "3:21: transformations[0].filter.sql", "expected a condition in Spark SQL", None),

@@ -331,3 +331,13 @@ def test_value_of_a_failing_row_stands_in_the_quarantine_alone(gate: Gate, tmp_p
 def test_contract_whose_rows_a_function_makes_is_not_run_without_it(gate: Gate, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="made by the function 'make\\.py:run'"):
         run(gate, tmp_path, "function: make.py:run\nfields: [{name: a, type: bigint}]\n", [{"a": 1}])
+
+
+def test_check_of_a_field_is_asked_again_where_a_post_step_rewrites_it(gate: Gate, tmp_path: Path) -> None:
+    body = (
+        "fields: [{name: a, type: bigint, required: true, max: 10}]\ntransformations: [{derive: {field: a, sql: 20 / a - 10}}, "
+        "{cast: {columns: {a: bigint}}}]\nquality: {on_row_failure: quarantine}\n"
+    )
+    result = run(gate, tmp_path, body, [{"a": 2}, {"a": 0}, {"a": 11}, {"a": 1}, {"a": -1}])
+    assert published(tmp_path) == [{"a": -30}, {"a": 0}, {"a": 10}]
+    assert {c.check: (c.failed, c.rows) for c in result.checks if c.failed} == {"a|required": (1, 4), "a|max": (1, 5)}

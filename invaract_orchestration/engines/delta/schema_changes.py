@@ -111,7 +111,8 @@ def mirrored_constraints(contract: Contract) -> dict[str, str]:
                 condition if spec.required else f"{spec.name} IS NULL OR {condition}"
             )
     for rule in contract.quality.row_rules:
-        if rule.severity == "error" and rule.null_is == "fail" and "current_" not in rule.sql.lower():
+        is_of_the_result = not contract.transformations or rule.phase == "post"
+        if rule.severity == "error" and rule.null_is == "fail" and "current_" not in rule.sql.lower() and is_of_the_result:
             found[re.sub(r"\W", "_", rule.name).lower()] = rule.sql
     return found
 

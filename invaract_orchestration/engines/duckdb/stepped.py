@@ -162,10 +162,12 @@ class SteppedWriter:
                 failed = [forms, *(lists[0] for lists, _ in phases.values())]
                 tallies[check.check] = Tally(rows=read, failed=sum(f.get(check.check, 0) for f in failed))
                 continue
-            (broken, undecided, nulls), rows = phases["pre" if check in early else "post"]
+            counts = [phases[c.phase] for c, own in ((self.plan.pre, early), (self.plan.post, late)) if check in own]
+            broken, undecided, nulls = (sum(lists[i].get(check.check, 0) for lists, _ in counts) for i in range(3))
+            asked = counts[-1][1] + sum(lists[0].get(check.check, 0) for lists, _ in counts[:-1])
             tallies[check.check] = Tally(
-                rows=rows, failed=broken.get(check.check, 0), undecided=undecided.get(check.check, 0),
-                nulls=nulls.get(check.check, 0) if check.rule is None and check.kind != "required" else None,
+                rows=asked, failed=broken, undecided=undecided,
+                nulls=nulls if check.rule is None and check.kind != "required" else None,
             )  # fmt: skip
         others = {c: n for c, n in forms.items() if c not in tallies}
         return tallies | {c: Tally(rows=read, failed=n) for c, n in others.items()}
