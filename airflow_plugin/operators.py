@@ -35,7 +35,7 @@ class ContractGateOperator(BaseOperator):
         parameters: texts for the `{name}`s of the contract.
         transform: the code that makes the rows: a file of Spark SQL (`.sql`, relative to the contract's folder), or the dotted
             name of a function, which gets what it asks for of the task's context and `parameters`, and returns a frame. One
-            that asks for `rows` (and `session`) gets the checked good rows of the contract's source, on the Spark engine.
+            that asks for `rows` (and `session`) gets the checked good rows of the contract's source.
         target: the table, instead of the contract's.
         environment: which environment of the contract applies.
         engine: which engine runs the gate, instead of the configured one.

@@ -138,3 +138,18 @@ def test_producer_inputs_resources_and_config_are_given_as_written(project: Proj
     )  # fmt: skip
     assert materialized(result) == ["first", "totals_candidate", "totals"]
     assert project.ids("totals") == [7, 17]
+
+
+def test_function_that_is_returned_gets_the_good_rows_of_the_source(project: Project) -> None:
+    text = (project.root / "orders.yaml").read_text()
+    (project.root / "orders.yaml").write_text(text + "quality: {on_row_failure: quarantine}\n")
+
+    @contract_asset(project.contract, partitions_def=dg.StaticPartitionsDefinition(MONTHS))
+    def orders() -> Any:
+        return lambda connection, rows: rows.filter("id <> 2")
+
+    assert project.run(orders, "2013-01").success
+    assert project.run(orders, "2013-01").success
+    assert project.ids() == [1]
+    assert project.run(orders, "2013-02").success
+    assert project.ids() == [1, 3, 4]
