@@ -271,12 +271,13 @@ def lake_contract(lake: EngineLake, source: str, more: str = "") -> Any:
     return load_contract_text(text).placed(lake.root)
 
 
-def test_lazy_checkpoint_of_the_function_is_seen_through(classic: EngineLake) -> None:
+def test_lazy_checkpoint_is_seen_through_by_the_rules_and_refused_when_it_is_of_the_rows(classic: EngineLake) -> None:
     classic.put({"a.csv": GOOD})
     contract = classic.contract(FIELDS, more="rules: [{type: required_filter_columns, columns: [amount]}]\n")
+    held = classic.run(contract, transform=lambda s, rows: twice(s, rows.localCheckpoint(eager=False)))
+    assert (held.state, broken(held)) == ("rejected", {"plan|required_filter_columns": None})
     result = classic.run(contract, transform=lambda s, rows: twice(s, rows.where("amount > 1").localCheckpoint(eager=False)))
-    assert result.state == "published", result.message
-    assert [row["id"] for row in classic.rows()] == [1, 3]
+    assert "fixed its plan before its rows were there" in unpublished(classic, result, "input.unreadable")
 
 
 # -- functions that are none

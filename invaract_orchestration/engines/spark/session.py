@@ -57,6 +57,7 @@ _KEPT = ("spark.sql.shuffle.partitions", "spark.sql.catalog.", "spark.hadoop.", 
 """Runtime settings of the user's session that say where things are and how much runs at once."""
 
 _KNOWN = (
+    ("rows-are-still-to-come", "a function has fixed its plan before its rows were there", "leave checkpoints and RDDs out"),
     ("unexpected end of input stream", "a compressed file is cut off or damaged", "ask for the file again and submit it anew"),
     ("not in gzip format", "a compressed file is damaged", "ask for the file again and submit it anew"),
     ("incorrect header check", "a compressed file is damaged", "ask for the file again and submit it anew"),
