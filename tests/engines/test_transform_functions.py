@@ -199,3 +199,36 @@ def test_too_many_rows_set_aside_before_and_after_reject_the_batch(lake: Lake) -
     result = lake.run(lake.contract(FIELDS, more=limited), transform=twice)
     assert (result.state, result.code, lake.rows()) == ("rejected", "batch|max_quarantined", [])
     assert check_of(result, "batch|max_quarantined").found.startswith("2 rows set aside")
+
+
+def test_result_is_evaluated_once_also_when_rows_of_it_are_set_aside(lake: Lake) -> None:
+    lake.put({"a.csv": GOOD})
+    seen: list[int] = []
+
+    def note(value: int) -> int:
+        seen.append(value)
+        return value * 10
+
+    def transform(connection: Any, rows: Any) -> Any:
+        connection.create_function("note", note, ["BIGINT"], "BIGINT", side_effects=True)
+        return rows.project("note(id) AS id, amount, amount::DECIMAL(11,2) AS twice")
+
+    more = "quality: {on_row_failure: quarantine, row_rules: [{name: small, sql: 'twice < 5'}]}\nkeys: [[id]]\n"
+    result = lake.run(lake.contract(FIELDS, more=more), transform=transform)
+    assert (result.state, [r["id"] for r in lake.rows()], lake.aside()) == ("published", [10, 20], [("", 0, ["small"])])
+    assert sorted(seen) == [1, 2, 3]
+
+
+def test_function_that_fails_on_a_row_leaks_nothing_of_it(lake: Lake) -> None:
+    lake.put({"a.csv": f"id,note\n1,{CANARY}\n"})
+
+    def fail(text: str) -> str:
+        raise ValueError(text)
+
+    def transform(connection: Any, rows: Any) -> Any:
+        connection.create_function("fail", fail, ["VARCHAR"], "VARCHAR")
+        return rows.project("id, fail(note) AS note")
+
+    result = lake.run(lake.contract("{name: id, type: bigint}\n{name: note, type: string}"), transform=transform)
+    assert (result.state, result.code, lake.rows()) == ("failed", "engine.failed", [])
+    assert CANARY not in repr(result) + repr(lake.audit.attempts(limit=1))
