@@ -33,12 +33,14 @@ SPLIT = "invaract_split"
 """(text, delimiter): the parts as a list."""
 DAYS = "invaract_days"
 """(first date, last date, number of days): the dates between, as a list."""
+LIST = "invaract_list"
+"""(JSON text): the elements of a list as texts; null where it is none."""
 EACH = "invaract_each"
 """(list): one row for each element."""
 TRY = "invaract_try"
 """(expression): null where it cannot be computed."""
 
-MARKS = (CAST, EXACT, TRIM, JSON, JSON_TEXT, REGEX, DAY, MOMENT, PASSED, SPLIT, DAYS, EACH, TRY)
+MARKS = (CAST, EXACT, TRIM, JSON, JSON_TEXT, REGEX, DAY, MOMENT, PASSED, SPLIT, DAYS, LIST, EACH, TRY)
 Words = Mapping[str, Callable[..., str]]
 """How an engine writes each mark: its arguments are SQL texts, and the plain texts of what stands in quotes."""
 
@@ -98,6 +100,8 @@ def _plain(node: exp.Anonymous) -> exp.Expr:
             return exp.Anonymous(this="timestampdiff", expressions=[exp.Var(this=arguments[0].name), *arguments[1:]])
         case "invaract_split":
             return exp.Anonymous(this="split", expressions=list(arguments))
+        case "invaract_list":
+            return exp.Anonymous(this="from_json", expressions=[arguments[0], exp.Literal.string("array<string>")])
         case "invaract_days":
             return exp.Anonymous(this="sequence", expressions=list(arguments[:2]))
         case "invaract_each":

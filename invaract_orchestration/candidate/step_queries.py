@@ -370,9 +370,12 @@ def _has_order(type_: ft.FieldType) -> bool:
 
 def _explode(step: t.Explode, rows: StepInput) -> StepQuery:
     name = rows.name(step.field)
-    if not isinstance(rows.columns[name], ft.Array):
-        raise step_error(f"explode reads lists, and column {name!r} is {rows.columns[name]}", "split a text first")
-    return _made(rows, {step.output or step.field: m.mark(m.EACH, _column(name))})
+    items = _column(name)
+    if rows.columns[name] == ft.STRING:
+        items = m.mark(m.LIST, items)
+    elif not isinstance(rows.columns[name], ft.Array):
+        raise step_error(f"explode reads lists, and column {name!r} is {rows.columns[name]}")
+    return _made(rows, {step.output or step.field: m.mark(m.EACH, items)})
 
 
 def _date_range(step: t.DateRangeExplode, rows: StepInput) -> StepQuery:

@@ -104,10 +104,8 @@ def _as_it_arrives(contract: Contract, spec: FieldSpec, type_: ft.FieldType | No
         return plain
     source = contract.source or Source()
     if source.format == "csv":
-        is_nested = isinstance(spec.type, ft.Array | ft.Map | ft.Struct)
-        is_time = spec.type == ft.TIMESTAMP and not (spec.timezone or spec.source_timezone)
-        changed = {"type": ft.STRING} if is_nested else {"timezone": "any"} if is_time else {}
-        return plain.model_copy(update=changed)
+        is_formed = spec.format or spec.group_separator or spec.decimal_separator != "." or spec.source_timezone
+        return plain if is_formed else plain.model_copy(update={"type": ft.STRING, "timezone": None})
     plain = plain.model_copy(update={"as_text": True})
     if type_ is None or (source.format == "json" and _is_read_as(spec.type, type_)):
         return plain

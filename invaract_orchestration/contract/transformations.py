@@ -113,10 +113,10 @@ class Split(Closed):
 
 
 class Explode(Closed):
-    """One row for each element of a list; a null or empty list gives none."""
+    """One row for each element of a list; a null or empty list, and a text that is no list, give none."""
 
     field: str = Field(min_length=1)
-    """The list."""
+    """The list, or a text that holds one as JSON, whose elements are then texts."""
     output: str | None = None
     """The column of the elements; by default the list's own, which is replaced."""
 

@@ -97,6 +97,11 @@ KINDS: list[tuple[str, str, list[Row], list[Row]]] = [
         [{"s": "x.|y.z"}, {"s": ""}, {"s": None}], [{"a": ""}, {"a": "x"}, {"a": "y.z"}],
     ),
     (
+        "explode of a text",
+        "fields: [{name: a, type: string}]\ntransformations: [{explode: {field: s, output: a}}]\n",
+        [{"s": '["x", 1, null, {"k": [1]}]'}, {"s": "x"}, {"s": "[]"}], [{"a": "x"}, {"a": "1"}, {"a": None}, {"a": '{"k":[1]}'}],
+    ),
+    (
         "json_extract",
         "fields: [{name: j, type: string}, {name: v, type: int}, {name: w, type: string}]\n"
         'transformations: [{json_extract: {field: v, source: j, path: "$.a[1]", cast: int}}, '

@@ -137,6 +137,10 @@ def _split(value: str, delimiter: str) -> str:
     return f"string_split({value}, {q.text(delimiter)})"
 
 
+def _list(value: str) -> str:
+    return f"CASE WHEN json_valid({value}) AND json_type({value}) = 'ARRAY' THEN json_extract_string({value}, '$[*]') END"
+
+
 def _days(first: str, last: str, step: str) -> str:
     series = f"generate_series(CAST({first} AS TIMESTAMP), CAST({last} AS TIMESTAMP), INTERVAL {int(step)} DAY)"
     return f"CASE WHEN {first} <= {last} THEN CAST({series} AS DATE[]) ELSE CAST([] AS DATE[]) END"
@@ -144,6 +148,6 @@ def _days(first: str, last: str, step: str) -> str:
 
 _WORDS: m.Words = {
     m.CAST: _cast, m.EXACT: _exact, m.TRIM: _trim, m.JSON: _json, m.JSON_TEXT: _json_text, m.REGEX: _regex, m.DAY: _day,
-    m.MOMENT: _moment, m.PASSED: _passed, m.SPLIT: _split, m.DAYS: _days, m.EACH: lambda value: f"unnest({value})",
+    m.MOMENT: _moment, m.PASSED: _passed, m.SPLIT: _split, m.DAYS: _days, m.LIST: _list, m.EACH: lambda value: f"unnest({value})",
     m.TRY: lambda value: f"TRY({value})",
 }  # fmt: skip

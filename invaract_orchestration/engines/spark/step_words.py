@@ -123,6 +123,10 @@ def _split(value: str, delimiter: str) -> str:
     return f"split({value}, {q.text(quoted)}, -1)"
 
 
+def _list(value: str) -> str:
+    return f"from_json({value}, 'ARRAY<STRING>')"
+
+
 def _days(first: str, last: str, step: str) -> str:
     dates = f"sequence({first}, {last}, INTERVAL '{int(step)}' DAY)"
     return f"CASE WHEN {first} <= {last} THEN {dates} ELSE CAST(array() AS ARRAY<DATE>) END"
@@ -130,6 +134,6 @@ def _days(first: str, last: str, step: str) -> str:
 
 _WORDS: m.Words = {
     m.CAST: _cast, m.EXACT: _exact, m.TRIM: _trim, m.JSON: _json, m.JSON_TEXT: _json_text, m.REGEX: _regex, m.DAY: _day,
-    m.MOMENT: _moment, m.PASSED: _passed, m.SPLIT: _split, m.DAYS: _days, m.EACH: lambda value: f"explode({value})",
-    m.TRY: lambda value: f"({value})",
+    m.MOMENT: _moment, m.PASSED: _passed, m.SPLIT: _split, m.DAYS: _days, m.LIST: _list,
+    m.EACH: lambda value: f"explode({value})", m.TRY: lambda value: f"({value})",
 }  # fmt: skip
