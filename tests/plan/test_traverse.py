@@ -13,6 +13,7 @@ from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, 
 from invaract_orchestration.candidate.plan.lineage import output_lineage
 from invaract_orchestration.candidate.plan.nodes import Aggregate, Filter, Join, Plan, Project, Read, Union
 from invaract_orchestration.candidate.plan.render import render_expression, render_plan
+from invaract_orchestration.candidate.plan.sql import translate_sql
 from invaract_orchestration.candidate.plan.traverse import fold, post_order, rebuilt, replaced, signature
 
 A, B = Attribute(1, "a"), Attribute(2, "b")
@@ -81,6 +82,27 @@ def test_expression_of_every_kind_is_rendered_and_rebuilt_the_same(expression: e
     again = rebuilt(expression, expression.children)
     assert signature(again) == signature(expression)
     assert render_expression(again) == render_expression(expression)
+
+
+def test_statement_over_a_file_is_rendered_as_one_tree() -> None:
+    text = "INSERT INTO gold.customer_orders SELECT id, SUM(value) AS lifetime_value FROM csv.`file:/data/sample.csv` GROUP BY id"
+    plan = translate_sql(text, {}).plan
+    assert render_plan(plan) == (
+        "Write(gold.customer_orders)\n"
+        "└─ Aggregate\n"
+        "   ├─ Read(file:/data/sample.csv)\n"
+        "   ├─ GROUP BY id\n"
+        "   ├─ id = id\n"
+        "   └─ lifetime_value = SUM(value)\n"
+    )
+    assert str(output_lineage(plan)["lifetime_value"]) == "{sample.csv.value} Computed {SUM}"
+
+
+def test_script_shows_its_other_statements() -> None:
+    plan = translate_sql("DELETE FROM t WHERE a = 1; INSERT INTO t SELECT a FROM u", {}).plan
+    assert render_plan(plan) == (
+        "Script\n├─ Write(t)\n│  └─ Project\n│     ├─ Read(u)\n│     └─ a = a\n└─ Delete\n   ├─ Read(t)\n   └─ WHERE a = ?\n"
+    )
 
 
 def test_literal_is_not_shown_unless_allowed() -> None:
