@@ -104,7 +104,7 @@ def cuallee(spark: Any, table: str) -> bool:
     check.is_greater_or_equal_than("l_orderkey", 1).is_between("l_quantity", (1, 50)).is_between("l_discount", (0.0, 0.10))
     for column, values in ALLOWED.items():
         check.is_contained_in(column, tuple(values))
-    check.has_pattern(*PATTERN).satisfies("longest", f"length({LONGEST[0]}) <= {LONGEST[1]}").satisfies("order", ORDER)
+    check.has_pattern(*PATTERN).satisfies(LONGEST[0], f"length({LONGEST[0]}) <= {LONGEST[1]}").satisfies("l_shipdate", ORDER)
     found = check.validate(spark.read.format("delta").load(table)).collect()
     return all(row["status"] == "PASS" for row in found)
 
