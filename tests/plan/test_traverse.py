@@ -100,9 +100,7 @@ def test_statement_over_a_file_is_rendered_as_one_tree() -> None:
 
 def test_script_shows_its_other_statements() -> None:
     plan = translate_sql("DELETE FROM t WHERE a = 1; INSERT INTO t SELECT a FROM u", {}).plan
-    assert render_plan(plan) == (
-        "Script\n├─ Write(t)\n│  └─ Project\n│     ├─ Read(u)\n│     └─ a = a\n└─ Delete\n   ├─ Read(t)\n   └─ WHERE a = ?\n"
-    )
+    assert render_plan(plan) == ("Script\n├─ Write(t)\n│  └─ Read(u)\n└─ Delete\n   ├─ Read(t)\n   └─ WHERE a = ?\n")
 
 
 def test_literal_is_not_shown_unless_allowed() -> None:
