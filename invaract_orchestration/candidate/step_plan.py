@@ -12,7 +12,8 @@ from typing import Protocol
 from sqlglot import exp
 
 from invaract_orchestration.candidate import step_marks as m
-from invaract_orchestration.candidate.step_queries import ROW, Columns, StepInput, StepQuery, can_cast, cast, step_query
+from invaract_orchestration.candidate.step_input import ROW, Columns, StepInput, StepQuery, can_cast, cast
+from invaract_orchestration.candidate.step_queries import step_query
 from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.contract.fields import FieldSpec
 from invaract_orchestration.contract.model import Contract, Phase

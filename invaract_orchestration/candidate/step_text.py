@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from invaract_orchestration.candidate import step_marks as m
+from invaract_orchestration.candidate.step_input import ROW
 from invaract_orchestration.candidate.step_plan import ARRIVED, GOOD, StepPlan, link_view
-from invaract_orchestration.candidate.step_queries import ROW
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.contract.step_columns import SOURCE
 

@@ -7,8 +7,8 @@ from datetime import datetime
 
 import duckdb
 
+from invaract_orchestration.candidate.step_input import Columns
 from invaract_orchestration.candidate.step_plan import link_view
-from invaract_orchestration.candidate.step_queries import Columns
 from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.contract.model import Contract, FieldSpec, Link, Source, SourceOptions
 from invaract_orchestration.engines.delta.read import read_columns

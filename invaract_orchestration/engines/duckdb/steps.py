@@ -9,7 +9,7 @@ from datetime import datetime
 import duckdb
 from sqlglot import exp
 
-from invaract_orchestration.candidate.step_queries import ROW, Columns, step_error
+from invaract_orchestration.candidate.step_input import ROW, Columns, step_error
 from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.session import translated

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from invaract_orchestration.candidate.step_input import Columns
 from invaract_orchestration.candidate.step_plan import link_view
-from invaract_orchestration.candidate.step_queries import Columns
 from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.contract.model import Contract, FieldSpec, Source, SourceOptions
 from invaract_orchestration.engines.spark import spark_sql

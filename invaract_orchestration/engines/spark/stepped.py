@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from invaract_orchestration.candidate.candidate import Candidate, FailingRows, Materialised, Stages, StepCount, Tally
+from invaract_orchestration.candidate.step_input import ROW
 from invaract_orchestration.candidate.step_plan import ARRIVED, GOOD, Chain, StepPlan
-from invaract_orchestration.candidate.step_queries import ROW
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.phased import phased_checks, read_columns
 from invaract_orchestration.checks.row_rules import RowCheck, row_checks

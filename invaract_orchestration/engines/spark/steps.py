@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from invaract_orchestration.candidate.step_input import ROW, Columns, step_error
 from invaract_orchestration.candidate.step_plan import Chain, StepPlan, link_view
-from invaract_orchestration.candidate.step_queries import ROW, Columns, step_error
 from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.contract.step_columns import SOURCE
 from invaract_orchestration.engines.spark import sql_text as q
