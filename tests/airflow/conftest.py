@@ -123,9 +123,7 @@ def run_dag(airflow_home: Path) -> Callable[..., Ran]:
     """Run one DAG of the examples or of `dags/` to its end."""
 
     def run(dag_id: str, **call: Any) -> Ran:
-        from airflow.dag_processing.dagbag import DagBag
-
-        bag = _bag(DagBag, dag_id)
+        bag = _bag(_dag_bag(), dag_id)
         ended = bag.dags[dag_id].test(run_conf=call.pop("conf", None), **call)
         return _ran(ended)
 
@@ -136,6 +134,14 @@ def run_dag(airflow_home: Path) -> Callable[..., Ran]:
 def run_flights(run_dag: Callable[..., Ran], lake: Lake) -> Callable[..., Ran]:
     """Run the example on a month of flights; its DAG file is read again with the test's lake in the environment."""
     return lambda **conf: run_dag("flights_monthly", conf=conf)
+
+
+def _dag_bag() -> Any:
+    try:
+        from airflow.dag_processing.dagbag import DagBag
+    except ModuleNotFoundError:  # Airflow 3.1
+        from airflow.models.dagbag import DagBag
+    return DagBag
 
 
 def _bag(kind: Any, dag_id: str) -> Any:

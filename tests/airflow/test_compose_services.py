@@ -118,8 +118,8 @@ def test_services_run_on_one_database_and_show_what_the_demonstration_did(
         token = compose.environment("audit")["INVARACT_UI_TOKEN"]
         url = f"{compose.address('8399')}/api/overview"
         assert httpx.get(url).status_code == 401
-        found = httpx.get(url, headers={"Authorization": f"Bearer {token}"}).json()
-        assert "nyc_flights" in [contract["contract"] for contract in found["contracts"]]
+        found = read(url, token)
+        assert "nyc_flights" in found
 
     with compose.running("dagster"):
         assert httpx.get(f"{compose.address('3000')}/server_info").json()["dagster_version"]
@@ -127,13 +127,19 @@ def test_services_run_on_one_database_and_show_what_the_demonstration_did(
     with compose.running("airflow"):
         url = compose.address("8080")
         password = json.loads((compose.folder / "deploy" / "airflow_passwords.json").read_text())["admin"]
-        answer = httpx.post(f"{url}/auth/token", json={"username": "admin", "password": password})
-        bearer = {"Authorization": f"Bearer {answer.json()['access_token']}"}
+        answer = httpx.post(f"{url}/auth/token", json={"username": "admin", "password": password}, timeout=60)
+        token = answer.json()["access_token"]
         assert httpx.get(f"{url}/invaract/").status_code == 401
-        shown = httpx.get(f"{url}/invaract/api/overview", headers=bearer).json()
-        assert [contract["contract"] for contract in shown["contracts"]] == [c["contract"] for c in found["contracts"]]
-        dags = httpx.get(f"{url}/api/v2/dags", headers=bearer).json()["dags"]
+        assert read(f"{url}/invaract/api/overview", token) == found
+        dags = httpx.get(f"{url}/api/v2/dags", headers={"Authorization": f"Bearer {token}"}, timeout=60).json()["dags"]
         assert {dag["dag_id"] for dag in dags} >= {"flights_monthly", "punctuality"}
+
+
+def read(url: str, token: str) -> list[str]:
+    """The contracts of an overview."""
+    answer = httpx.get(url, headers={"Authorization": f"Bearer {token}"}, timeout=60)
+    assert answer.status_code == 200, answer.text
+    return [contract["contract"] for contract in answer.json()["contracts"]]
 
 
 def test_command_of_the_tests_finds_them(compose: Compose) -> None:
