@@ -17,11 +17,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from invaract_orchestration.contract import fields, model, quality, transformations
+from invaract_orchestration.contract import fields, model, publication, quality, step_options, transformations
 from invaract_orchestration.contract.environments import PLACES
 
 SCHEMA_FILE = Path(__file__).parents[2] / "contracts" / "contract.schema.json"
-_MODULES: tuple[ModuleType, ...] = (model, fields, quality, transformations)
+_MODULES: tuple[ModuleType, ...] = (model, fields, quality, publication, transformations, step_options)
 _Schema = dict[str, Any]
 
 
