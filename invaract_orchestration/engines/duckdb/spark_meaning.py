@@ -59,54 +59,56 @@ def _said(node: exp.Expr) -> str | None:
     match node:
         case exp.Cast() | exp.TryCast():
             return _cast(node.this, node.args["to"])
-        case exp.Literal() if not node.is_string and node.this.isdigit() and isinstance(node.parent, exp.Binary):
-            return f"CAST({node.this} AS INTEGER)" if int(node.this) < 1 << 31 else None
         case exp.TsOrDsToDate():
             return _cast(node.this, exp.DataType.build("date"))
-        case exp.Round():
-            return _round(node)
-        case exp.Ln() | exp.Log():
-            return _logarithm(node)
-        case exp.Ceil() | exp.Floor():
-            name = "ceil" if isinstance(node, exp.Ceil) else "floor"
-            return once(
-                node.this,
-                lambda x: (
-                    f"CASE WHEN typeof({x}) IN ('DOUBLE', 'FLOAT') THEN TRY_CAST({name}({x}) AS BIGINT) ELSE {name}({x}) END"
-                ),
-            )
         case exp.ArrayContains():
             return _contains(node)
-        case exp.Sum() if not isinstance(node.parent, exp.Window | exp.Filter):
-            return once(node, lambda x: f"CASE WHEN typeof({x}) <> 'HUGEINT' OR TRY_CAST({x} AS BIGINT) IS NOT NULL THEN {x} END")
-        case exp.Mod():
-            return f"{node.this.sql('duckdb')} % NULLIF({node.expression.sql('duckdb')}, 0)"
-        case exp.Replace() if node.args.get("replacement") is None:
-            return f"replace({node.this.sql('duckdb')}, {node.expression.sql('duckdb')}, '')"
-        case exp.Trim() if node.expression is None or not node.args.get("expression"):
-            called = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or "").upper(), "trim")
-            return f"{called}({node.this.sql('duckdb')}, ' ')"
-        case exp.SplitPart():
-            number = node.args["part_index"].sql("duckdb")
-            return f"CASE WHEN {number} <> 0 THEN {node.sql('duckdb')} END"
         case exp.Anonymous() if str(node.this).lower() == "make_date":
-            return _try(node, node.sql("duckdb"))
-        case exp.Abs():
-            return once(node.this, lambda x: f"TRY(abs({x}))")
-        case exp.Pad():
             return _try(node, node.sql("duckdb"))
         case exp.AddMonths() | exp.TsOrDsAdd():
             added = exp.Var(this=_try(node, f"CAST({node.sql('duckdb')} AS DATE)"))
             return once(added, lambda x: f"CASE WHEN {x} {_DATES} THEN {x} END")
         case exp.DateTrunc() | exp.TimestampTrunc() if node.args["unit"].name.upper() in _UNITS:
             return f"date_trunc('{_UNITS[node.args['unit'].name.upper()]}', {node.this.sql('duckdb')})"
+    return _calculation(node) or _text_function(node)
+
+
+def _calculation(node: exp.Expr) -> str | None:
+    match node:
+        case exp.Literal() if not node.is_string and node.this.isdigit() and isinstance(node.parent, exp.Binary):
+            return f"CAST({node.this} AS INTEGER)" if int(node.this) < 1 << 31 else None
+        case exp.Round():
+            return _round(node)
+        case exp.Ln() | exp.Log():
+            return _logarithm(node)
+        case exp.Ceil() | exp.Floor():
+            return once(node.this, lambda x: _whole(x, "ceil" if isinstance(node, exp.Ceil) else "floor"))
+        case exp.Abs():
+            return once(node.this, lambda x: f"TRY(abs({x}))")
+        case exp.Sum() if not isinstance(node.parent, exp.Window | exp.Filter):
+            return once(node, lambda x: f"CASE WHEN typeof({x}) <> 'HUGEINT' OR TRY_CAST({x} AS BIGINT) IS NOT NULL THEN {x} END")
+        case exp.Mod():
+            return f"{node.this.sql('duckdb')} % NULLIF({node.expression.sql('duckdb')}, 0)"
         case exp.IntDiv():
             return f"CAST({node.this.sql('duckdb')} AS BIGINT) // CAST({node.expression.sql('duckdb')} AS BIGINT)"
-    return _text_function(node)
+    return None
+
+
+def _whole(x: str, name: str) -> str:
+    return f"CASE WHEN typeof({x}) IN ('DOUBLE', 'FLOAT') THEN TRY_CAST({name}({x}) AS BIGINT) ELSE {name}({x}) END"
 
 
 def _text_function(node: exp.Expr) -> str | None:
     match node:
+        case exp.Replace() if node.args.get("replacement") is None:
+            return f"replace({node.this.sql('duckdb')}, {node.expression.sql('duckdb')}, '')"
+        case exp.Trim() if not node.args.get("expression"):
+            called = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or "").upper(), "trim")
+            return f"{called}({node.this.sql('duckdb')}, ' ')"
+        case exp.SplitPart():
+            return f"CASE WHEN {node.args['part_index'].sql('duckdb')} <> 0 THEN {node.sql('duckdb')} END"
+        case exp.Pad():
+            return _try(node, node.sql("duckdb"))
         case exp.Left() | exp.Right():
             name, text, length = type(node).__name__.lower(), node.this.sql("duckdb"), node.expression.sql("duckdb")
             return f"CASE WHEN {length} > 0 THEN {name}({text}, {length}) WHEN {length} <= 0 THEN {name}({text}, 0) END"
