@@ -28,6 +28,7 @@ TYPES = {
     "id": "bigint", "w": "decimal(38,10)", "f": "double", "g": "float", "s": "string", "k": "date", "z": "timestamp", "l": "timestamp_ntz", "o": "boolean",
     "y": "binary", "r": "struct<x:int,t:string,m:decimal(5,2)>", "a": "array<struct<q:int,u:string>>", "p": "map<string,struct<n:int>>", "b": "array<int>",
 }  # fmt: skip
+pytestmark = pytest.mark.slow
 SMALL = st.integers(-2, 4)
 WORDS = st.sampled_from(["", " ", "a", "A", "ab\n", "\u00a0", "é", "e\u0301", "😀", "it's", 'x"y', "\u2028", "ß"])
 

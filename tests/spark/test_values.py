@@ -48,6 +48,7 @@ VALUES = [
     "0.00000000000000000000000000000000000001", "1234567890123456789012345678901234567890", "1.7976931348623157e308", "0.1e1", "10e-1", "3.0", "[1e2]", "[100.0]", "1.00000000000000000000000000000000000000000",
 ]  # fmt: skip
 ENGINES = ["spark", "spark-connect"]
+pytestmark = pytest.mark.slow
 FLAT = tuple(f'"{t}"' for t in TYPES) + DECLARED
 GROUPS = [FLAT[:6], FLAT[6:12], FLAT[12:17], FLAT[17:22], FLAT[22:]]
 """A few types at once: Spark compiles the whole of a batch's columns."""
