@@ -44,6 +44,8 @@ def _places(contract: Contract) -> Iterator[tuple[Path, str | None]]:
         for name, value in (contract.publish.partition or {}).items():
             yield ("publish", "partition", name), value
     yield ("quarantine", "location"), contract.quarantine.location
+    for at, link in enumerate(contract.links):
+        yield ("links", at, "location"), link.location
     for name, overlay in contract.environments.items():
         for key, text in overlay.items():
             yield ("environments", name, key), text

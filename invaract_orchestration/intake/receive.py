@@ -66,7 +66,7 @@ def slice_of(contract: Contract, target: str, parameters: Mapping[str, str], loc
     """
     publish = contract.publish
     texts = [t for t in (location, target, publish.where if publish else None, contract.source and contract.source.sql) if t]
-    texts += list(publish.partition.values()) if publish else []
+    texts += [*(publish.partition.values() if publish else ()), *(link.location for link in contract.links)]
     own = contract.source.location if contract.source else None
     if own is not None and set(placeholders(own)) <= set(parameters):
         texts.append(own)  # other files stand for this slice: its parameters are used all the same
@@ -89,7 +89,8 @@ def receive(
     received = _source(contract, own, location, frame, given_id, table_version, table_place)
     if not contract.links:
         return received
-    links = receive_links(contract.links, contract.base or Path.cwd(), table_place, table_version)
+    placed = tuple(link.model_copy(update={"location": fill(link.location, own.parameters)}) for link in contract.links)
+    links = receive_links(placed, contract.base or Path.cwd(), table_place, table_version)
     return _with_links(received, links, own, given_id)
 
 

@@ -346,3 +346,26 @@ def test_check_of_a_field_is_asked_again_where_a_post_step_rewrites_it(gate: Gat
     result = run(gate, tmp_path, body, [{"a": 2}, {"a": 0}, {"a": 11}, {"a": 1}, {"a": -1}])
     assert published(tmp_path) == [{"a": -30}, {"a": 0}, {"a": 10}]
     assert {c.check: (c.failed, c.rows) for c in result.checks if c.failed} == {"a|required": (1, 4), "a|max": (1, 5)}
+
+
+def test_link_of_a_parameter_is_part_of_what_a_submission_is(gate: Gate, tmp_path: Path) -> None:
+    body = (
+        "links: [{name: places, location: 'places-{day}.csv', fields: {id: bigint}}]\n"
+        "fields: [{name: p, type: bigint}, {name: town, type: string}]\n"
+        "transformations: [{lookup: {field: town, reference: places, on: p, key: id, value: town}}]\n"
+    )
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "rows.jsonl").write_text('{"p": 1}\n', encoding="utf-8")
+    text = (
+        'contract: steps\nversion: "1.0.0"\nsource: {format: json, location: in/rows.jsonl}\n'
+        "publish: {target: out/steps, mode: overwrite}\n" + body
+    )
+    contract = load_contract_text(text).placed(tmp_path)
+    (tmp_path / "places-1.csv").write_text("id,town\n1,Ulm\n", encoding="utf-8")
+    first = gate.run(contract, parameters={"day": "1"})
+    again = gate.run(contract, parameters={"day": "1"})
+    (tmp_path / "places-1.csv").write_text("id,town\n1,Bonn\n", encoding="utf-8")
+    changed = gate.run(contract, parameters={"day": "1"})
+    assert (first.state, again.code, changed.state) == ("published", "publish.already_done", "published")
+    assert first.submission_id == again.submission_id != changed.submission_id
+    assert published(tmp_path) == [{"p": 1, "town": "Bonn"}]
