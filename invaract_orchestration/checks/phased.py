@@ -68,8 +68,9 @@ def _require_columns(check: RowCheck, chain: Chain) -> None:
 
 def _early(check: RowCheck, chain: Chain, why: str, hint: str | None) -> GateError:
     is_early = chain.phase == "pre"
+    name = f"{check.check!r} (PHS-001)" if is_early else repr(check.check)
     said = "leave the phase out, or write post: it reads what only a later step makes" if is_early else hint
-    return GateError(f"check {check.check!r} cannot run in phase {chain.phase}: {why}", code="contract.phase" if is_early else
+    return GateError(f"check {name} cannot run in phase {chain.phase}: {why}", code="contract.phase" if is_early else
                      "transformation.unknown_name", hint=said)  # fmt: skip
 
 
