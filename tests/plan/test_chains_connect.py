@@ -136,12 +136,17 @@ def test_checkpoint_of_a_client_under_tracking_is_seen_through(front: Front) -> 
         assert judge_plan_rule(rule, unseen.plan).outcome == "unverifiable"
 
 
-def test_finding_names_the_python_line_of_the_condition(front: Front) -> None:
+def test_finding_names_the_python_line_of_the_condition(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.errors import utils
+
     from invaract_orchestration.engines.spark.plan_classic import translate_classic
     from invaract_orchestration.engines.spark.plan_connect import translate_connect
 
     rule = RULES.validate_python({"type": "required_filter_columns", "columns": ["status"]})
+    monkeypatch.setattr(utils, "_enable_debugging_cache", True)  # as a session that is there from the start has it
     for ground, translate in zip(front, (translate_classic, translate_connect), strict=True):
+        if ground is front[1]:
+            monkeypatch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")  # as a program with a client alone has it
         condition = ground.functions.col("qty") > 3
         finding = judge_plan_rule(rule, translate(ground.tables["orders"].where(condition)).plan)
         assert finding.file == "test_chains_connect.py"

@@ -205,7 +205,7 @@ class CatalystNodes:
     def _expand(self, node: CatalystNode, child: Plan) -> Plan:
         """Several rows for each: a sliding time window, or UNPIVOT. A column that all of them share stays itself."""
         if node.fields.get("projections") is None:
-            return _unpivoted(child, attributes(node, "output"))
+            return _unpivoted(child, attributes(node, "output"), node.fields.get("reads"))
         rows = [[self._reader.read(one) for one in projection] for projection in node.fields["projections"]]
         items = []
         for at, attribute in enumerate(attributes(node, "output")):
@@ -245,10 +245,10 @@ class CatalystNodes:
         self.diagnostics.append(Diagnostic(code="plan.unknown_node", message=message))
 
 
-def _unpivoted(child: Plan, output: tuple[Attribute, ...]) -> Plan:
-    """UNPIVOT, whose rows the JSON leaves out: made of the columns that are gone above it."""
+def _unpivoted(child: Plan, output: tuple[Attribute, ...], reads: list[int] | None) -> Plan:
+    """UNPIVOT, whose rows the JSON leaves out: made of the columns that it `reads` and that are gone above it, or may be."""
     kept, ids = {a.id for a in output}, {a.id for a in child.output}
-    taken = tuple(reference(a) for a in child.output if a.id not in kept)
+    taken = tuple(reference(a) for a in child.output if a.id not in kept and (reads is None or a.id in reads))
     columns = tuple(a for a in output if a.id not in ids)
     made = Generate(child=child, generator=Function("unpivot", taken), columns=columns)
     return Project(child=made, items=tuple(passed(a) for a in output))

@@ -10,7 +10,7 @@ from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Transl
 from invaract_orchestration.candidate.plan.nodes import Plan, UnknownPlan
 from invaract_orchestration.engines.spark.catalyst_leaves import Behind, CatalystLeaves
 from invaract_orchestration.engines.spark.catalyst_nodes import CatalystNodes
-from invaract_orchestration.engines.spark.plan_lines import lines_of
+from invaract_orchestration.engines.spark.plan_lines import lines_of, note_reads
 
 _DEEP_STACK = 1 << 29
 
@@ -38,6 +38,7 @@ def _translated(analysed: Any, own: Behind | None) -> Translation:
 
     nodes.leaves = CatalystLeaves(analysed, seen_through, own)
     told = json.loads(_json_of(analysed))
+    note_reads(analysed, told)
     plan = nodes.plan(told, lines_of(analysed, told))
     return Translation(plan=plan, diagnostics=tuple(dict.fromkeys(nodes.diagnostics)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -42,17 +43,36 @@ def call_site(text: str) -> WrittenAt | None:
 def lines_of(plan: Any, nodes: list[dict[str, Any]]) -> dict[int, WrittenAt]:
     """The places of a plan of the JVM, by the position of the node in the pre-order list that its JSON is."""
     found: dict[int, WrittenAt] = {}
-    stack = [plan]
-    for at, node in enumerate(nodes[:_MOST_NODES]):
-        one = stack.pop()
-        kind = str(node.get("class", "")).rpartition(".")[2]
+    for at, kind, one in _outermost(plan, nodes):
         place = _place(one, kind) if kind in _PLACED else None
         if place is not None:
             found[at] = place
+    return found
+
+
+def note_reads(plan: Any, nodes: list[dict[str, Any]]) -> None:
+    """Add to each Expand whose rows the JSON leaves out the ids of the columns that they are made of."""
+    if not any(_kind(one) == "Expand" and one.get("projections") is None for one in nodes):
+        return
+    for at, kind, one in _outermost(plan, nodes):
+        if kind == "Expand":
+            read = one.references().toSeq()
+            nodes[at]["reads"] = [int(read.apply(n).exprId().id()) for n in range(read.size())]
+
+
+def _outermost(plan: Any, nodes: list[dict[str, Any]]) -> Iterator[tuple[int, str, Any]]:
+    """The first nodes of the list beside those of the JVM."""
+    stack = [plan]
+    for at, node in enumerate(nodes[:_MOST_NODES]):
+        one = stack.pop()
+        yield at, _kind(node), one
         if int(node.get("num-children", 0)):
             children = one.children()
             stack.extend(children.apply(n) for n in range(children.size() - 1, -1, -1))
-    return found
+
+
+def _kind(node: dict[str, Any]) -> str:
+    return str(node.get("class", "")).rpartition(".")[2]
 
 
 def _place(node: Any, kind: str) -> WrittenAt | None:
