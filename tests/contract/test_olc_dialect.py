@@ -157,3 +157,21 @@ def test_check_of_a_column_that_only_post_makes_runs_in_post() -> None:
     assert [(f.code, f.path) for f in lint(contract) if f.code == "PHS-001"] == [
         ("PHS-001", ("quality", "row_rules", 2, "phase"))
     ]  # fmt: skip
+
+
+def test_history_names_its_columns_and_keys() -> None:
+    model = (
+        "model: {fields: [{name: id, type: integer, required: true}, {name: tier, type: string}, {name: seen, type: date}, "
+        "{name: since, type: date}, {name: now, type: boolean}]}\n"
+    )
+    contract = olc(
+        "materialization:\n  strategy: scd2\n  scd2: {business_key: [id], timestamp_field: seen, effective_from: since, "
+        "current_flag: now, hash_columns: [tier], effective_from_default: 1900-01-01}\n", model,
+    )  # fmt: skip
+    assert [f.name for f in contract.fields] == ["id", "tier", "seen"]
+    assert contract.publish is not None
+    assert contract.publish.keys == ("id",)
+    own = contract.publish.versions
+    assert own is not None
+    assert (own.valid_from, own.valid_to, own.current, own.since, own.track) == ("since", "valid_to", "now", "seen", ("tier",))
+    assert own.first == "1900-01-01"

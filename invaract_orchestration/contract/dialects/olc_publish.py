@@ -28,7 +28,9 @@ def materialization(root: Part, table: ScalarNode, fields: Node | None) -> Publi
         strategy = part.only("strategy", _MODES, "the gate has no such way to publish")
         mode = _MODES[strategy.text.lower()] if strategy is not None else "append"
         publish.append((key("mode", at), text(mode, at)))
-        chosen = (natural or primary) if mode == "scd2" else primary
+        history = part.node.get("scd2") if mode == "scd2" else None
+        business = history.get("business_key") if isinstance(history, MapNode) else None
+        chosen = (natural or business or primary) if mode == "scd2" else primary
         if mode in ("merge", "scd2") and chosen is not None:
             publish.append((key("keys", at), listed(chosen)))
         part.only("format", ("delta",), "the gate publishes Delta tables")
@@ -69,7 +71,8 @@ def _scd2(part: Part | None, fields: Node | None, at: Mark) -> tuple[list[Entry]
     for written, native in names:
         entries += part.moved(written, native)
     entries += part.moved("track_columns", "track", listed) or part.moved("hash_columns", "track", listed)
-    part.ignore("hash_columns", "business_key", "surrogate_key")
+    part.ignore("hash_columns", "business_key")
+    part.unless_off("surrogate_key", why="the gate makes no keys of its own")
     part.end()
     columns = ("valid_from", "valid_to", "current", "number")
     made = {v.text.lower() for k, v in entries if k.text in columns and isinstance(v, ScalarNode)}
