@@ -55,6 +55,15 @@ ROW_LEVEL: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 OF_DIALECTS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("spark", NO_BARE_DELETE, "INSERT OVERWRITE TABLE gold.orders SELECT order_id, amount, current_date() FROM batch", "broken"),
+    (
+        "spark",
+        NO_BARE_DELETE,
+        "INSERT OVERWRITE TABLE gold.orders PARTITION (day = '2026-01-01') SELECT order_id, amount FROM batch",
+        "kept",
+    ),
+    ("spark", NO_BARE_DELETE, "INSERT INTO gold.orders REPLACE WHERE amount > 3 SELECT * FROM gold.orders", "kept"),
+    ("databricks", NO_BARE_DELETE, "INSERT INTO gold.orders REPLACE WHERE true SELECT * FROM gold.orders", "broken"),
     ("spark", NO_BARE_DELETE, "DELETE FROM gold.orders; SELECT 1", "broken"),
     ("spark", NO_BARE_DELETE, "SELECT 1; DELETE FROM gold.orders", "broken"),
     (
@@ -333,6 +342,7 @@ OF_DIALECTS: list[tuple[str, dict[str, Any], str, str]] = [
         "MERGE INTO people t USING people s ON t.id = s.id WHEN MATCHED THEN DELETE",
         "kept",
     ),
+    ("spark", NO_BARE_DELETE, "TRUNCATE TABLE gold.orders PARTITION (day = '2026-01-01')", "kept"),
     ("hive", NO_BARE_DELETE, "TRUNCATE TABLE gold.orders PARTITION (day = '2026-01-01')", "kept"),
     ("spark", NO_BARE_DELETE, "CALL system.publish(); SELECT order_id FROM batch", "unverifiable"),
     ("spark", NO_BARE_DELETE, "CALL system.publish(); DELETE FROM gold.orders", "broken"),

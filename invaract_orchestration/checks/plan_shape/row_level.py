@@ -37,10 +37,14 @@ def judge_merge_condition(rule: MergeCondition, plan: Plan, names: Names) -> Pla
 
 
 def judge_unconditional_delete(rule: ForbidUnconditionalDelete, plan: Plan) -> PlanFinding:
-    """Whether a DELETE, or a MERGE's DELETE of target rows without a match, has a condition that excludes any row."""
+    """Whether a DELETE, or a MERGE's DELETE of target rows without a match, has a condition that excludes any row.
+
+    INSERT OVERWRITE of a whole table deletes every row first.
+    """
     del rule
     for node in post_order(plan):
         bare = isinstance(node, Delete) and _takes_all(node.condition)
+        bare = bare or (isinstance(node, Write) and node.mode == "overwrite")
         bare = bare or (isinstance(node, Merge) and any(_deletes_unmatched(node)))
         if bare:
             return broken(

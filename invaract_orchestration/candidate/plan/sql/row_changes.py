@@ -82,9 +82,9 @@ class RowChanges:
     def truncate(self, node: exp.TruncateTable) -> Plan:
         """TRUNCATE takes every row, of one partition where the text names one."""
         found = self._source(node.expressions[0])
-        partition = node.args.get("partition")
+        partition = node.args.get("partition") or node.expressions[0].args.get("partition")
         reader = Reader(found.scope, self._queries.query)
-        parts = [] if partition is None else [reader.read(one) for one in partition.expressions]
+        parts = [reader.read(one) for one in partition.expressions] if isinstance(partition, exp.Expr) else []
         return Delete(child=found.plan, condition=all_of(parts), line=line_of(node.expressions[0]))
 
     def returned(self, plan: Plan, expressions: Iterable[exp.Expr]) -> tuple[Alias, ...]:

@@ -46,8 +46,7 @@ class Statements:
         """The plan of one statement."""
         match node:
             case exp.Insert() if isinstance(node.expression, exp.Expr):
-                mode = "overwrite" if node.args.get("overwrite") else "append"
-                return self._write(node, node.expression, mode)
+                return self._write(node, node.expression, _mode_of(node))
             case exp.Create() if isinstance(node.expression, exp.Expr):
                 return self._write(node, node.expression, "create")
             case exp.Merge():
@@ -79,7 +78,10 @@ class Statements:
         if with_ is not None and query.args.get("with_") is None:
             query = query.copy()
             query.set("with_", with_.copy())
-        target = _target(node.this)
+        target, replaced = _target(node.this), node.args.get("where")
+        if isinstance(replaced, exp.Expr):  # INSERT INTO ... REPLACE WHERE
+            gone = exp.Delete(this=node.this.copy(), where=exp.Where(this=replaced.copy()))
+            self._others.append(self._changes.delete(gone))
         return Write(
             child=self._queries.query(query), target=target, mode=mode, updated=self._upserted(node, target),
             line=line_of(node.this),
@@ -94,6 +96,14 @@ class Statements:
             return ()
         known = self._session.columns_of(target)
         return None if known is None else tuple((name,) for name in known)
+
+
+def _mode_of(node: exp.Insert) -> str:
+    """Whether an INSERT adds rows, or takes the place of all rows or of some partitions'."""
+    if not node.args.get("overwrite"):
+        return "append"
+    named = node.args.get("partition") or node.this.args.get("partition")
+    return "overwrite_partitions" if isinstance(named, exp.Expr) else "overwrite"
 
 
 def _target(node: exp.Expr) -> str:
