@@ -9,8 +9,8 @@ from pathlib import Path
 
 from invaract_orchestration.contract.binding import bind_model, describe
 from invaract_orchestration.contract.consistency import check_consistency
-from invaract_orchestration.contract.dialects.foreign import foreign_dialect
 from invaract_orchestration.contract.dialects.native import normalize
+from invaract_orchestration.contract.dialects.odcs import from_odcs, is_odcs
 from invaract_orchestration.contract.dialects.olc import from_olc, is_olc
 from invaract_orchestration.contract.environments import apply_environment
 from invaract_orchestration.contract.model import Contract
@@ -49,10 +49,10 @@ def load_contract_text(text: str, *, file: str = "<text>") -> Contract:
     if not isinstance(root, MapNode):
         report.add((), f"expected a mapping such as `contract: orders`, found {describe(root)}")
         raise ContractError(report.sorted_problems())
-    if foreign_dialect(root, report):
-        raise ContractError(report.sorted_problems())
     if is_olc(root):
         root = from_olc(root, file, report)
+    elif is_odcs(root):
+        root = from_odcs(root, report)
     contract = bind_model(Contract, normalize(root, file, report), (), report)
     if isinstance(contract, Contract):
         check_consistency(contract, report)

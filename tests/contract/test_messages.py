@@ -304,18 +304,6 @@ def test_no_transformations_are_no_problem() -> None:
     assert load_contract_text("contract: a\ntransformations: []\n").contract == "a"
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("apiVersion: v3.0.0\nkind: DataContract\nid: x\n", "an Open Data Contract (ODCS)"),
-    ],
-)
-def test_format_of_others_is_refused_by_name(text: str, name: str) -> None:
-    error = refused(text)
-    assert error.code == "contract.not_supported"
-    assert f"this is {name}, which is not built yet" in str(error)
-
-
 def test_message_shows_a_long_text_cut() -> None:
     assert len(str(refused(f"contract: a\nstatus: {'x' * 5000}\n"))) < 400
 
