@@ -91,9 +91,10 @@ class Reader:
                 return literal(node)
             case exp.Cast():
                 return self._cast(node)
-            case exp.And() | exp.Or():
-                word, kind = ("AND", exp.And) if isinstance(node, exp.And) else ("OR", exp.Or)
-                return BooleanExpr("AND" if word == "AND" else "OR", tuple(self.read(p) for p in _flat(node, kind)))
+            case exp.And():
+                return BooleanExpr("AND", tuple(self.read(part) for part in _flat(node, exp.And)))
+            case exp.Or():
+                return BooleanExpr("OR", tuple(self.read(part) for part in _flat(node, exp.Or)))
             case exp.Not():
                 return BooleanExpr("NOT", (self.read(node.this),))
             case exp.NullSafeNEQ():
@@ -110,15 +111,20 @@ class Reader:
                 return Subquery("exists", self.query(node.this, self.scope))
             case exp.Subquery() | exp.Select() | exp.SetOperation():
                 return Subquery("scalar", self.query(node, self.scope))
+        if isinstance(node, _THROUGH):
+            return self.read(node.expression if isinstance(node, exp.PropertyEQ | exp.Kwarg) else node.this)
+        return self._around_call(node) or self._call(node)
+
+    def _around_call(self, node: exp.Expr) -> Expression | None:
+        """What stands around a function call: OVER, FILTER, WITHIN GROUP."""
+        match node:
             case exp.Window():
                 return self._window(node)
             case exp.Filter():
                 return self._filtered(node)
             case exp.WithinGroup():
                 return self._within_group(node)
-        if isinstance(node, _THROUGH):
-            return self.read(node.expression if isinstance(node, exp.PropertyEQ | exp.Kwarg) else node.this)
-        return self._call(node)
+        return None
 
     def _column(self, node: exp.Expr) -> Expression:
         if isinstance(node, exp.Dot):
