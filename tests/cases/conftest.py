@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,12 +35,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def _session(request: pytest.FixtureRequest) -> None:
+def _session(request: pytest.FixtureRequest) -> Iterator[None]:
     """On Spark, the session of the whole run is the user's own."""
-    if request.node.callspec.params.get("engine", "").startswith("spark"):
-        if not sessions.HAS_JAVA:
-            pytest.skip("the Spark engine needs Java, and none was found")
+    engine = request.node.callspec.params.get("engine", "")
+    if engine.startswith("spark") and not sessions.HAS_JAVA:
+        pytest.skip("the Spark engine needs Java, and none was found")
+    if engine == "spark":
         sessions.classic()
+    yield
+    if engine == "spark-connect":
+        sessions.connected().catalog.setCurrentDatabase("default")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -23,10 +23,14 @@ def engines_of(case: Case) -> tuple[str, ...]:
 
 
 def built_frame(case: Case, engine: str, root: Path) -> Any:
-    """What the job builds; it is the caller's own code, so it may start jobs before the gate gets its frame."""
+    """What the job builds; it is the caller's own code, so it may start jobs before the gate gets its frame.
+
+    On Connect the session is the active one, in which PySpark keeps checkpoints; its current database is `default` again after
+    the test.
+    """
     job, setup = case.file(JOB), case.file("setup.sql")
     assert job is not None  # only such cases get here
-    session = sessions.connected().cloneSession() if engine == "spark-connect" else sessions.classic().newSession()
+    session = sessions.connected() if engine == "spark-connect" else sessions.classic().newSession()
     database = f"case_{uuid.uuid4().hex}"
     session.sql(f"CREATE DATABASE {database} LOCATION '{root / 'warehouse'}'")
     session.sql(f"USE {database}")

@@ -91,7 +91,8 @@ class Stage:
         suffix = self.case.inputs[0].name.partition(".")[2] if self.case.inputs else "csv"
         place = Place(
             location=f"input/{{batch}}.{suffix}" if self.named_batches else "input",
-            target="demo.target", sql=query.read_text(encoding="utf-8").strip().rstrip(";") if query else None,
+            target="./lake/demo/target" if self.engine == "spark-connect" else "demo.target",  # a name is one of its catalog there
+            sql=query.read_text(encoding="utf-8").strip().rstrip(";") if query else None,
             columns=columns,
         )  # fmt: skip
         return merge_keys(native_contract(self.sketch.read_text(encoding="utf-8"), place))

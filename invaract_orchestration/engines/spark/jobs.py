@@ -25,8 +25,10 @@ _WORKING = frozenset({
     "restore", "refresh", "call", "truncate",
 })  # fmt: skip
 
-_READERS = frozenset({"load", "table", "parquet", "orc", "json", "csv", "text", "xml"})
-"""What jobs are called that find out about the columns of files."""
+_LOADERS = frozenset({"load", "table"})
+"""What jobs are called that find out about a table or its columns; with Delta they are queries over its log."""
+_READERS = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "sql"})
+"""What jobs are called that find out about the columns of files. Those of writers are called so too, and belong to a query."""
 
 
 @dataclass(slots=True)
@@ -60,15 +62,13 @@ def _tagged(session: Any, jobs: Jobs) -> Iterator[None]:
 
 
 def _is_look_up(found: Any) -> bool:
-    """Whether a job (of the JVM, with the id of its query) is that of a reader or a Delta log, and no action of the function.
-
-    A reader's job belongs to no query; that of a writer, which has the same name, does.
-    """
+    """Whether a job (of the JVM, with the id of its query) is that of a reader or a Delta log, and no action of the function."""
     job, query = found._1(), found._2()
     told = job.description()
     if told.isDefined() and str(told.get()).rpartition("\n")[2].startswith("Delta: "):
         return True
-    return str(job.name()).partition(" ")[0] in _READERS and not query.isDefined()
+    called = str(job.name()).partition(" ")[0]
+    return called in _LOADERS or (called in _READERS and not query.isDefined())
 
 
 @contextmanager
