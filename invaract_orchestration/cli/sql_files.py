@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from invaract_orchestration.candidate.plan.diagnostics import SqlSyntaxError
-from invaract_orchestration.candidate.plan.sql.parse import parse_statements
 from invaract_orchestration.errors import UsageError
 from invaract_orchestration.intake.transform import import_function, is_function_name
 
@@ -35,6 +34,8 @@ def read_transform(given: str | None, dialect: str) -> str | Callable[..., Any] 
 
 
 def _query(file: str, dialect: str) -> str:
+    from invaract_orchestration.candidate.plan.sql.parse import parse_statements  # a call without SQL does without sqlglot
+
     try:
         text = Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -50,4 +51,32 @@ def _query(file: str, dialect: str) -> str:
         return text
     if len(statements) != 1:
         raise UsageError(f"the file {file!r} holds {len(statements)} statements, expected one query")
-    return statements[0].sql(dialect="spark")
+    return str(_with_parentheses(statements[0], dialect).sql(dialect="spark"))
+
+
+def _with_parentheses(statement: Any, dialect: str) -> Any:
+    """The statement with what its dialect joins first in parentheses: for Spark a comma binds no weaker than JOIN."""
+    from sqlglot import exp
+    from sqlglot.dialects.dialect import Dialect
+
+    from invaract_orchestration.candidate.plan.sql.parse import is_comma
+
+    if Dialect.get_or_raise(dialect).parser_class.JOINS_HAVE_EQUAL_PRECEDENCE:
+        return statement
+    for select in statement.find_all(exp.Select):
+        joins = select.args.get("joins") or []
+        at = next((n for n, one in enumerate(joins) if is_comma(one)), len(joins))
+        if not any(one.side in ("RIGHT", "FULL") for one in joins[at:]):
+            continue
+        kept = joins[:at]
+        for one in joins[at:]:
+            if is_comma(one):
+                kept.append(one)
+            elif isinstance(kept[-1].this, exp.Paren):
+                kept[-1].this.this.append("joins", one)
+            else:
+                first = kept[-1].this.copy()
+                first.append("joins", one)
+                kept[-1].set("this", exp.Paren(this=first))
+        select.set("joins", kept)
+    return statement

@@ -35,6 +35,16 @@ def test_query_of_a_dialect_keeps_the_shape_of_its_joins(tmp_path: Path, dialect
     assert judge_plan_rule(NO_CROSS_JOIN, translate_sql(read, SCHEMAS).plan).outcome == outcome
 
 
+@pytest.mark.parametrize(
+    ("dialect", "shape"),
+    [("duckdb", "a, (b RIGHT JOIN c ON b.x = c.x)"), ("databricks", "a, b RIGHT JOIN c ON b.x = c.x")],
+)
+def test_join_after_a_comma_is_made_first_where_its_dialect_says_so(tmp_path: Path, dialect: str, shape: str) -> None:
+    file = tmp_path / "query.sql"
+    file.write_text("SELECT a.y FROM a, b RIGHT JOIN c ON b.x = c.x WHERE a.x = c.x", encoding="utf-8")
+    assert read_transform(str(file), dialect) == f"SELECT a.y FROM {shape} WHERE a.x = c.x"
+
+
 def test_file_that_is_no_sql_names_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("query.sql").write_text("SELECT a\nFROM WHERE", encoding="utf-8")

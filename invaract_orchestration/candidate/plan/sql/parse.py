@@ -88,6 +88,11 @@ def _on_thread(work: Callable[[], T]) -> T:
     return outcome[0]
 
 
+def is_comma(join: exp.Join) -> bool:
+    """Whether a join was written as a comma."""
+    return bool(join._meta and join.meta.get(COMMA))
+
+
 @cache
 def _parser_of(dialect: type[Dialect], own_functions: frozenset[str]) -> type[Parser]:
     base: Any = dialect.parser_class

@@ -28,7 +28,7 @@ from invaract_orchestration.candidate.plan.nodes import (
     UnknownPlan,
 )
 from invaract_orchestration.candidate.plan.sql.expressions import QueryReader, Reader
-from invaract_orchestration.candidate.plan.sql.parse import COMMA
+from invaract_orchestration.candidate.plan.sql.parse import is_comma
 from invaract_orchestration.candidate.plan.sql.pivots import pivoted
 from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
 from invaract_orchestration.candidate.plan.sql.values import default_generated_names, expression_type
@@ -82,15 +82,15 @@ class Relations:
     def _chain(self, first: exp.Expr, joins: list[exp.Join], around: Scope | None) -> From:
         found = From(*self._factor(first, around))
         parser = Dialect.get_or_raise(self._session.dialect).parser_class
-        if parser.JOINS_HAVE_EQUAL_PRECEDENCE or not any(_is_comma(join) for join in joins):
+        if parser.JOINS_HAVE_EQUAL_PRECEDENCE or not any(is_comma(join) for join in joins):
             for join in joins:
                 self._join(found, join)
             return found
-        at = next((n for n, join in enumerate(joins) if _is_comma(join)), len(joins))
+        at = next((n for n, join in enumerate(joins) if is_comma(join)), len(joins))
         for join in joins[:at]:
             self._join(found, join)
         while at < len(joins):  # here a comma binds weaker than JOIN: what follows it is joined first
-            end = next((n for n in range(at + 1, len(joins)) if _is_comma(joins[n])), len(joins))
+            end = next((n for n in range(at + 1, len(joins)) if is_comma(joins[n])), len(joins))
             self._join(found, joins[at], list(joins[at + 1 : end]))
             at = end
         return found
@@ -277,10 +277,6 @@ class Relations:
 
     def _reader(self, scope: Scope) -> Reader:
         return Reader(scope, self._query)
-
-
-def _is_comma(join: exp.Join) -> bool:
-    return bool(join._meta and join.meta.get(COMMA))
 
 
 def _is_function(node: exp.Table) -> bool:
