@@ -20,5 +20,6 @@ def is_announced(outlet: Any, publication: PublicationRecord) -> bool:
 
     if not isinstance(outlet, Asset):
         return False
-    events = InletEventsAccessors([outlet])[outlet].after(publication.committed_at.isoformat())
+    found: Any = InletEventsAccessors([outlet])[outlet]
+    events = found.after(publication.committed_at.isoformat()) if hasattr(found, "after") else found  # Airflow 3.1 gives all
     return any((event.extra or {}).get("submission_id") == publication.submission_id for event in events)
