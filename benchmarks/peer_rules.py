@@ -85,7 +85,7 @@ def dqx(spark: Any, table: str) -> bool:
         rule(check.is_not_less_than, "l_orderkey", limit=1),
         rule(check.is_in_range, "l_quantity", min_limit=1, max_limit=50),
         rule(check.is_in_range, "l_discount", min_limit=f.lit(0), max_limit=f.expr("0.10")),
-        *(rule(check.is_in_list, c, allowed=values) for c, values in ALLOWED.items()),
+        *(rule(check.is_in_list, c, allowed=[f.lit(v) for v in values]) for c, values in ALLOWED.items()),
         rule(check.regex_match, PATTERN[0], regex=PATTERN[1]),
         rule(check.sql_expression, None, expression=f"length({LONGEST[0]}) <= {LONGEST[1]}"),
         rule(check.sql_expression, None, expression=ORDER),
