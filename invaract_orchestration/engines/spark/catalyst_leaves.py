@@ -117,10 +117,11 @@ def _place(jvm: Any) -> str | None:
     kind = jvm.getClass().getSimpleName()
     if kind == "LogicalRelation":
         relation = jvm.relation()
-        if relation.getClass().getSimpleName() == "HadoopFsRelation":
+        own = relation.getClass()
+        if "HadoopFsRelation" in (own.getSimpleName(), own.getSuperclass().getSimpleName()):  # Delta's is a nameless one of them
             paths = relation.location().rootPaths()
             return str(paths.apply(0).toString()) if paths.size() else None
-        return str(relation.getClass().getSimpleName())
+        return str(own.getSimpleName()) or None
     if kind.startswith(("DataSourceV2", "StreamingRelation")):
         return str(jvm.name())
     return None

@@ -29,6 +29,8 @@ _LOADERS = frozenset({"load", "table"})
 """What jobs are called that find out about a table or its columns; with Delta they are queries over its log."""
 _READERS = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "sql"})
 """What jobs are called that find out about the columns of files. Those of writers are called so too, and belong to a query."""
+_DELTA_LOG = "DatabricksLogging.scala"
+"""Where jobs are said to come from that Delta starts by itself."""
 
 
 @dataclass(slots=True)
@@ -58,17 +60,26 @@ def _tagged(session: Any, jobs: Jobs) -> Iterator[None]:
         with suppress(Exception):  # what was started is known a moment later
             own.listenerBus().waitUntilEmpty()
         found = list(own.statusTracker().getJobIdsForTag(tag))
-        jobs.started = not all(_is_look_up(own.statusStore().jobWithAssociatedSql(i)) for i in found)
+        jobs.started = not all(_is_look_up(own.statusStore(), i) for i in found)
 
 
-def _is_look_up(found: Any) -> bool:
-    """Whether a job (of the JVM, with the id of its query) is that of a reader or a Delta log, and no action of the function."""
-    job, query = found._1(), found._2()
-    told = job.description()
-    if told.isDefined() and str(told.get()).rpartition("\n")[2].startswith("Delta: "):
-        return True
-    called = str(job.name()).partition(" ")[0]
-    return called in _LOADERS or (called in _READERS and not query.isDefined())
+def _is_look_up(store: Any, job_id: int) -> bool:
+    """Whether a job of the JVM is that of a reader or a Delta log, and no action of the function's."""
+    found = store.jobWithAssociatedSql(job_id)
+    job, is_query = found._1(), found._2().isDefined()
+    called, _, where = str(job.name()).partition(" at ")
+    if where.startswith(_DELTA_LOG):
+        return not _writes(store, job)
+    return called in _LOADERS or (called in _READERS and not is_query)
+
+
+def _writes(store: Any, job: Any) -> bool:
+    stages = job.stageIds()
+    for at in range(stages.size()):
+        with suppress(Exception):  # a stage that was left out
+            if store.lastStageAttempt(stages.apply(at)).outputBytes() > 0:
+                return True
+    return False
 
 
 @contextmanager
