@@ -16,7 +16,7 @@ from typing import Any
 from invaract_orchestration.candidate.compiled import put_out
 from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.plan.expressions import Attribute
-from invaract_orchestration.candidate.plan.nodes import Plan
+from invaract_orchestration.candidate.plan.nodes import Plan, UnknownPlan
 from invaract_orchestration.engines.delta.pending import fill_pending, open_pending
 from invaract_orchestration.engines.spark.catalyst_leaves import Behind
 from invaract_orchestration.engines.spark.jobs import jobs_watched
@@ -75,8 +75,7 @@ def make_frame(
     with tracked:
         frame = _called(base, transform, arguments, {"links": links} if links else {})
         _require_frame(base, transform, frame)
-        translate = translate_connect if is_connect(base) else translate_classic
-        plan = translate(frame, behind=_behind(place, source))
+        plan = _plan(frame, arguments[1:], _behind(place, source))
     return Made(frame=frame, plan=plan, rows=arguments[1] if place else None, place=place)
 
 
@@ -113,6 +112,23 @@ def _require_frame(base: Any, transform: Transform, frame: Any) -> None:
             f"the transformation {transform.name} returned a streaming DataFrame", code="transform.result",
             hint="a submission is one closed batch: read it with spark.read",
         )  # fmt: skip
+
+
+def _plan(frame: Any, rows: list[Any], behind: Behind | None) -> Translation:
+    """The plan of what a function built. Where the source is not found behind the rows, nothing is said of any of it."""
+    translate = translate_connect if is_connect(frame) else translate_classic
+    seen: list[bool] = []
+
+    def known(dataset: str, columns: tuple[Attribute, ...]) -> Plan | None:
+        found = None if behind is None else behind(dataset, columns)
+        seen.append(found is not None)
+        return found
+
+    for one in rows:
+        translate(one, behind=known)
+    if behind is not None and not any(seen):
+        return Translation(plan=UnknownPlan(description="the rows of a transformation", source_type="frame"))
+    return translate(frame, behind=behind)
 
 
 def _behind(place: Path | None, source: Plan | None) -> Behind | None:
