@@ -21,5 +21,7 @@ def is_announced(outlet: Any, publication: PublicationRecord) -> bool:
     if not isinstance(outlet, Asset):
         return False
     found: Any = InletEventsAccessors([outlet])[outlet]
-    events = found.after(publication.committed_at.isoformat()) if hasattr(found, "after") else found  # Airflow 3.1 gives all
-    return any((event.extra or {}).get("submission_id") == publication.submission_id for event in events)
+    since = publication.committed_at
+    later = found.after(since.isoformat()) if hasattr(found, "after") else found  # Airflow 3.1 gives all of them
+    known = ((event.extra or {}).get("submission_id") for event in later if event.timestamp >= since)
+    return any(submission_id == publication.submission_id for submission_id in known)
