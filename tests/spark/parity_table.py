@@ -13,11 +13,7 @@ from tests.spark.gaps import CONDITIONS, GAPS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "engines.md"
-SUITES = (
-    "tests/engines/test_batches.py", "tests/engines/test_modes.py", "tests/behaviours/test_measurer.py",
-    "tests/behaviours/test_conditions.py", "tests/spark/test_values.py", "tests/spark/test_parity.py",
-    "tests/spark/test_generated_conditions.py",
-)  # fmt: skip
+SUITES = ("tests/engines/test_batches.py", "tests/engines/test_modes.py", "tests/spark/test_parity.py")
 BEGIN, END = "<!-- parity: begin -->", "<!-- parity: end -->"
 
 
