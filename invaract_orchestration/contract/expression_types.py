@@ -13,6 +13,8 @@ from invaract_orchestration.contract.expression_names import Columns, Expression
 TEXT, NUMBER, BOOLEAN, DATE, TIME, OTHER = "text", "number", "boolean", "date", "timestamp", "other"
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?(Z|[+-][0-9]{2}:[0-9]{2})?\Z")
 
+_SPECIAL = re.compile(r"\s*(epoch|now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+
 _GIVES_TEXT: tuple[type[exp.Expr], ...] = (
     exp.Lower, exp.Upper, exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.Reverse, exp.Repeat, exp.SplitPart,
     exp.Pad, exp.Translate, exp.Concat, exp.ConcatWs, exp.DPipe,
@@ -262,6 +264,9 @@ def _float_text(value: exp.Expr) -> ExpressionError:
 
 def _cast(node: exp.Expr, columns: Columns) -> ExpressionError | None:
     of, to = kind_of(node.this, columns), _kind_of_cast(node.args["to"])
+    if to in (DATE, TIME) and isinstance(node.this, exp.Literal) and _SPECIAL.match(node.this.name):
+        message = "a word for a moment is read by one engine alone"
+        return ExpressionError(message, offset=first_offset(node.this), hint="write current_date() or the date itself")
     if to == TEXT and is_float(node.this, columns):
         return _float_text(node.this)
     if {of, to} in ({NUMBER, TIME}, {NUMBER, DATE}, {BOOLEAN, DATE}, {BOOLEAN, TIME}) or (of == OTHER and to != OTHER):

@@ -132,6 +132,7 @@ def test_reference_without_values_is_no_measurement(measurer: Measurer, tmp_path
     ("select count(distinct code) from candidate where share = 0", "equal_to: 2", True), ("select avg(share) from candidate where share = 0", "equal_to: 0", True),
     ("select count(*) from candidate where cast(code as int) is null", "equal_to: 5", True), ("select max(share) from candidate", "greater_than: 5", False),
     ("select count_if(day = current_date()) from candidate", "equal_to: 2", True), ("select max(length(code)) from candidate", "equal_to: 2", True),
+    ("select count_if(id > 0) from candidate where id > 100 and id < 100", "equal_to: 0", True),
     ("select count(*) from candidate having some(id = 1) and not every(id = 1)", "equal_to: 5", True), ("select mean(id) from candidate where id < 3", "less_than: 2", True),
     ("select count_if(round(id, -1) is null) from candidate", "equal_to: 2", True), ("select count(*) from candidate where abs(id - 1) = 1", "equal_to: 2", True),
     ("select sum(case when id > 1 then 1 else 0 end) / count(*) from candidate", "equal_to: 0.6", True),

@@ -87,6 +87,8 @@ def _calculation(node: exp.Expr) -> str | None:
             return once(node.this, lambda x: f"TRY(abs({x}))")
         case exp.Sum() if not isinstance(node.parent, exp.Window | exp.Filter):
             return once(node, lambda x: f"CASE WHEN typeof({x}) <> 'HUGEINT' OR TRY_CAST({x} AS BIGINT) IS NOT NULL THEN {x} END")
+        case exp.CountIf() if not isinstance(node.parent, exp.Window | exp.Filter):
+            return f"coalesce({node.sql('duckdb')}, 0)"  # of no rows it is null otherwise
         case exp.Mod():
             return f"{node.this.sql('duckdb')} % NULLIF({node.expression.sql('duckdb')}, 0)"
         case exp.IntDiv():
