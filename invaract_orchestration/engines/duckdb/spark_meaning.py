@@ -85,15 +85,21 @@ def _calculation(node: exp.Expr) -> str | None:
             return once(node.this, lambda x: _whole(x, "ceil" if isinstance(node, exp.Ceil) else "floor"))
         case exp.Abs():
             return once(node.this, lambda x: f"TRY(abs({x}))")
-        case exp.Sum() if not isinstance(node.parent, exp.Window | exp.Filter):
+        case exp.Sum() if not _is_bare(node):
             return once(node, lambda x: f"CASE WHEN typeof({x}) <> 'HUGEINT' OR TRY_CAST({x} AS BIGINT) IS NOT NULL THEN {x} END")
-        case exp.CountIf() if not isinstance(node.parent, exp.Window | exp.Filter):
+        case exp.CountIf() if not _is_bare(node):
             return f"coalesce({node.sql('duckdb')}, 0)"  # of no rows it is null otherwise
         case exp.Mod():
             return f"{node.this.sql('duckdb')} % NULLIF({node.expression.sql('duckdb')}, 0)"
         case exp.IntDiv():
             return f"CAST({node.this.sql('duckdb')} AS BIGINT) // CAST({node.expression.sql('duckdb')} AS BIGINT)"
     return None
+
+
+def _is_bare(call: exp.Expr) -> bool:
+    """Whether an aggregate stands where DuckDB takes the call and nothing around it: under OVER or FILTER, or in a PIVOT."""
+    above = call.parent.parent if isinstance(call.parent, exp.Alias) else call.parent
+    return isinstance(call.parent, exp.Window | exp.Filter) or isinstance(above, exp.Pivot)
 
 
 def _whole(x: str, name: str) -> str:
