@@ -53,7 +53,7 @@ TRUE = [
     "size(e) IS NULL", "array_size(e) IS NULL", "cardinality(e) IS NULL", "size(map_keys(p)) IS NULL", "size(a) = 2", "array_contains(a, 1)",
     "array_contains(a, 2) IS NULL", "array_contains(e, 1) IS NULL",
     # texts
-    "trim(s) = s", "ltrim('\t a') = '\t a'", "length(trim('  a  ')) = 1", "left('abc', -1) = ''", "right('abc', 0) = ''", "left('abc', 2) = 'ab'", "replace('abab', 'a') = 'bb'",
+    "trim(s) = s", "ltrim('\t a') = '\t a'", "length(trim('  a  ')) = 1", "left('abc', -1) = ''", "substring('abc', 3, -2) = ''", "substring('abc', -2, 1) = 'b'", "right('abc', 0) = ''", "left('abc', 2) = 'ab'", "replace('abab', 'a') = 'bb'",
     "split_part('a-b', '-', 2) = 'b'", "split_part('a-b', '-', t - 127) IS NULL", "upper('straße') = 'STRASSE'", "length(lower('İ')) = 2", "lower('ΑΘΗΝΑΣ ΑΣΑ') = 'αθηνας ασα'", "'ΟΔΟΣ' ILIKE 'οδος'", "upper('ﬀ') = 'FF'",
     "'É' ILIKE 'é'", "NOT ('İ' ILIKE '_')", "n IS NULL", "(n = 'a') IS NULL", "NOT (n <=> 'a')", "concat_ws('-', n, 'a') = 'a'",
     # not a number
