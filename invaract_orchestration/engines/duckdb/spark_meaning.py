@@ -119,7 +119,8 @@ def _text_function(node: exp.Expr) -> str | None:
             return _try(node, node.sql("duckdb"))
         case exp.Substring() if node.args.get("length") is not None:
             length = node.args["length"].sql("duckdb")
-            return f"CASE WHEN {length} > 0 THEN {node.sql('duckdb')} WHEN {length} <= 0 THEN left({node.this.sql('duckdb')}, 0) END"
+            empty = f"left({node.this.sql('duckdb')}, 0)"
+            return f"CASE WHEN {length} > 0 THEN {node.sql('duckdb')} WHEN {length} <= 0 THEN {empty} END"
         case exp.Left() | exp.Right():
             name, text, length = type(node).__name__.lower(), node.this.sql("duckdb"), node.expression.sql("duckdb")
             return f"CASE WHEN {length} > 0 THEN {name}({text}, {length}) WHEN {length} <= 0 THEN {name}({text}, 0) END"
