@@ -96,6 +96,8 @@ def instant(text: str) -> Any:
     if not match or (when := wall_clock(match)) is WRONG:
         return WRONG
     offset = timedelta(hours=int(match[8] or 0), minutes=int(match[9] or 0))
+    if offset > timedelta(hours=18):
+        return WRONG
     try:
         return (when + offset if match[7] == "-" else when - offset).replace(tzinfo=UTC)
     except OverflowError:

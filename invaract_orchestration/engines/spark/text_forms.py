@@ -32,7 +32,8 @@ _FLOAT = r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 _CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?"
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _LOCAL = rf"{_DAY}[T ]{_CLOCK}"
-_ZONE = r"(Z|[+-](0[0-9]|1[0-8]):?[0-5][0-9]|[+-](0[0-9]|1[0-8]))"
+_ZONE = r"(Z|[+-](0[0-9]|1[0-7]):?[0-5][0-9]|[+-]18:?00|[+-](0[0-9]|1[0-8]))"
+_NO_SECONDS = r"\A(.{13}:[0-9]{2})([Z+-].*)\z"
 _YEARS = "BETWEEN 1 AND 9999"
 
 _FORMS = {
@@ -133,7 +134,8 @@ def _parsed(text: str, parts: tuple[TimePart, ...]) -> str:
 
 
 def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str) -> Reading:
-    instant = f"TRY_CAST({text} AS TIMESTAMP)"  # without a zone it is the time in UTC
+    whole = f"regexp_replace({text}, {q.text(_NO_SECONDS)}, {q.text('$1:00$2')})"  # Spark reads no zone after minutes
+    instant = f"TRY_CAST({whole} AS TIMESTAMP)"  # without a zone it is the time in UTC
     local_form, zoned_form = _LOCAL, _LOCAL + _ZONE
     if spec.format is not None:
         parts = parse_time_format(spec.format)
