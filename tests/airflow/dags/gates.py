@@ -119,7 +119,7 @@ with dag("wait"):
 with dag("wait_deferred"):
     ContractStatusSensor(
         task_id="wait", contract=GATE["contract"], parameters=GATE["parameters"], poke_interval=0.2, timeout=600,
-        deferrable=True,
+        deferrable=True, retries=2, retry_delay=timedelta(0),  # Airflow fails a task that is resumed before its worker has ended
     )  # fmt: skip
 
 with dag("gate_connected"):
