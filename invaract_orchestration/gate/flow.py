@@ -1,4 +1,4 @@
-"""The gate, top to bottom: contract, intake, plan, candidate, checks, verdict, publish, audit.
+"""The flow of an attempt, top to bottom: plan, candidate, checks, verdict, publication, audit.
 
 Nothing reaches the target before a verdict has passed, and every step is recorded before the next begins. Bad data is a
 rejected result; an exception inside means that the gate could not judge, and ends as `failed` with nothing published.
@@ -6,23 +6,16 @@ rejected result; an exception inside means that the gate could not judge, and en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, Literal, cast
-from zoneinfo import ZoneInfo
 
-from invaract_orchestration.audit.course import Course, step_detail
-from invaract_orchestration.audit.log import AuditLog, WaiverLog
+from invaract_orchestration.audit.course import step_detail
 from invaract_orchestration.audit.notify import Occasion, message_of, notify
-from invaract_orchestration.audit.reconcile import PROCESS, settle, this_process
-from invaract_orchestration.audit.records import InputFile, State, Submission
+from invaract_orchestration.audit.records import State
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.audit.waiving import waive
 from invaract_orchestration.candidate.candidate import Materialised
 from invaract_orchestration.candidate.compiled import compile_plan, input_tags
-from invaract_orchestration.candidate.engine import Engine
 from invaract_orchestration.candidate.manifest import write_manifest
 from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.target import TargetState
@@ -46,109 +39,37 @@ from invaract_orchestration.errors import (
     TargetRefused,
     UsageError,
 )  # fmt: skip
+from invaract_orchestration.gate.opening import Opening
 from invaract_orchestration.intake.aftercare import consume_files
 from invaract_orchestration.intake.batch import Batch
-from invaract_orchestration.intake.parameters import UnsafeName, fill
+from invaract_orchestration.intake.parameters import UnsafeName
 from invaract_orchestration.intake.places import (
-    candidates_place,
-    find_named_places,
-    place_identity,
     quarantine_place,
-    table_place,
 )  # fmt: skip
-from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, transformed, unreadable_id
-from invaract_orchestration.intake.transform import rows_and_transform
-from invaract_orchestration.publish.intent import CommitRecord, Published, intend, refuse_other_content
+from invaract_orchestration.intake.receive import Received, Slice
+from invaract_orchestration.publish.intent import CommitRecord, intend
 from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_problems
-from invaract_orchestration.publish.publisher import Publisher
 from invaract_orchestration.verdict.verdict import Bound, Verdict, decide
 
 _TRIES = 5
 """How often a batch is judged and published again after another writer won."""
 
 
-def _silent(_: str) -> None:
-    return None
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
-    """The publication gate with its engine, publisher and audit. `wiring.open_gate` builds one from the settings."""
-
-    engine: Engine
-    publisher: Publisher
-    audit: AuditLog
-    waivers: WaiverLog
-    lake_root: Path
-    clock: Callable[[], datetime] = _utc_now
-    tell: Callable[[str], None] = _silent
-    """Called with a line for people at each step; never with a value of the data."""
-
-    def run(self, contract: Contract, **call: Any) -> GateResult:
-        """Check a batch and publish it when every blocking check is kept.
-
-        Args:
-            contract: the agreement, from `load_contract`.
-            call: what `Call` takes, such as `parameters`, `source` or `submission_id`.
-
-        Returns:
-            The result; bad data is a `rejected` result and no exception, and neither is a gate that could not judge.
-
-        Raises:
-            UsageError: the call makes no sense as it is, such as a missing parameter.
-        """
-        return _Flow(gate=self, contract=contract, kind="run", call=Call(**call)).result()
-
-    def check(self, contract: Contract, **call: Any) -> GateResult:
-        """Every step but publishing; nothing is kept in the quarantine. Takes what `run` takes."""
-        return _Flow(gate=self, contract=contract, kind="check", call=Call(**call)).result()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """What a caller says about one attempt.
-
-    `source` is the place of the files and `target` that of the table, instead of the contract's. `frame` are rows handed in,
-    and `transform` Spark SQL, instead of the contract's source; a ready lazy frame as `transform` is one handed in. A function
-    as `transform`, called with the session and the checked good rows of the source (or with the session alone), gives what is
-    published. `parameters` are texts for the contract's `{name}`s, `context` says by whom and where this runs.
-    """
-
-    source: str | None = None
-    frame: Any = None
-    transform: str | Callable[..., Any] | Any = None
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    target: str | None = None
-    environment: str | None = None
-    submission_id: str | None = None
-    supersede: bool = False
-    context: Mapping[str, str] = field(default_factory=dict)
-
-
-class _Flow:
+class Flow:
     """One attempt. Its methods stand in the order of the flow."""
 
-    def __init__(self, *, gate: Gate, contract: Contract, kind: Literal["run", "check"], call: Call) -> None:
-        contract = contract.with_target(call.target) if call.target else contract
-        contract = contract.with_query(call.transform) if isinstance(call.transform, str) and call.transform else contract
-        self.frame, self.transform = rows_and_transform(call.frame, call.transform)
-        self.gate, self.call, self.contract = gate, call, contract
-        self.course = Course(
-            contract=contract, kind=kind, environment=call.environment or contract.environment,
-            parameters=call.parameters, clock=gate.clock,
-        )  # fmt: skip
-        self.now = self.course.started.astimezone(ZoneInfo(contract.timezone))
-        self.is_run = kind == "run"
-        self.found: Published | None = None
+    def __init__(self, opening: Opening) -> None:
+        self.opening, self.gate, self.course = opening, opening.gate, opening.course
+
+    @property
+    def contract(self) -> Contract:
+        """The contract, filled with the parameters once they are known."""
+        return self.opening.contract
 
     def result(self) -> GateResult:
         """How it ended, with everybody told whom the contract names for it."""
         ended = self._ended()
-        if self.is_run and ended.state in ("rejected", "unknown"):
+        if self.opening.is_run and ended.state in ("rejected", "unknown"):
             for failure in notify(self.contract, cast("Occasion", ended.state), message_of(ended)):
                 self.gate.tell(failure)
         return ended
@@ -174,13 +95,14 @@ class _Flow:
             return course.end("failed", failure.sentence, code=failure.code, hint=failure.hint)
 
     def _flow(self) -> GateResult:
-        own = self._promised()
-        received = self._received(own)
-        published = self._published_before(own, received)
+        own = self.opening.promised()
+        received = self.opening.received(own)
+        published = self.opening.published_before(own, received)
         if published is not None:
             return published
-        with self.gate.engine.open(self._candidate_place() / "scratch", self._table_place) as session:
-            batch, arrived = judge_source(self.contract, received.batch, session, self.now)
+        place = self.opening.candidate_place()
+        with self.gate.engine.open(place / "scratch", self.opening.table_place) as session:
+            batch, arrived = judge_source(self.contract, received.batch, session, self.opening.now)
             self.course.checks += arrived
             if not self.course.is_blocked and not self.contract.transformations:
                 self._judge_plan(session, batch)
@@ -192,7 +114,7 @@ class _Flow:
             target = self._target_now()
             self.course.trail.step("received", "writing the candidate")
             materialised = session.materialise(
-                candidate_request(self.contract, batch, target, location=str(self._candidate_place()), now=self.now, plan=plan)
+                candidate_request(self.contract, batch, target, location=str(place), now=self.opening.now, plan=plan)
             )
             received.verify()
             if materialised.is_stopped:
@@ -201,93 +123,6 @@ class _Flow:
             if is_no_op(self.contract, materialised):
                 return self.course.end("no_op", "nothing arrived, and the contract says that this is fine")
             return self._decide_and_publish(session, own, received, materialised, target)
-
-    # 1. what was promised
-
-    def _promised(self) -> Slice:
-        contract, publish = self.contract, self.contract.publish
-        if self.is_run and publish is None:
-            raise UsageError(
-                f"contract {contract.contract}: no target is named", hint="add publish.target, or name it with --target"
-            )
-        if contract.function is not None and self.transform is None:
-            raise UsageError(
-                f"contract {contract.contract}: its rows are made by the function {contract.function!r}, and none is given",
-                hint="give the function as `transform`; a contract runs no code by itself",
-            )
-        location = self.call.source or (contract.source.location if contract.source else None)
-        own = slice_of(contract, publish.target if publish else "", self.call.parameters, location)
-        if publish:
-            self.course.target = self._table_place(own.target, contract.base)
-            own = replace(own, target=place_identity(self.course.target, base=contract.base, lake_root=self.gate.lake_root))
-        find_named_places(contract, lambda n: self._table_place(n, contract.base))
-        self.contract = contract.filled(lambda text: fill(text, own.parameters))
-        if contract.status == "retired" or (contract.status == "draft" and self.is_run):
-            raise GateError(
-                f"contract {contract.contract} is {contract.status}", code=f"contract.{contract.status}",
-                hint="a draft can be checked, a retired contract is not used any more",
-            )  # fmt: skip
-        return own
-
-    def _table_place(self, name: str, base: Path | None) -> str:
-        return table_place(name, base=base, lake_root=self.gate.lake_root, locate=self.gate.engine.locate)
-
-    # 2. what arrived
-
-    def _received(self, own: Slice) -> Received:
-        try:
-            received = receive(
-                self.contract, own, location=self.call.source, frame=self.frame, given_id=self.call.submission_id,
-                table_version=self.gate.publisher.version, table_place=lambda n: self._table_place(n, self.contract.base),
-            )  # fmt: skip
-            received = transformed(received, self.transform)
-        except GateError:
-            self._open(own, unreadable_id(own), "unreadable", ())
-            raise
-        files = tuple(InputFile(name=f.name, size=f.size, modified=f.modified, digest=f.digest) for f in received.files)
-        if self.is_run:
-            self.found = self.gate.publisher.find(self.course.target, received.submission_id)
-            refuse_other_content(self.found, received.submission_id, received.intake_digest)
-        self._open(own, received.submission_id, received.intake_digest, files)
-        return received
-
-    def _open(self, own: Slice, submission_id: str, intake: str, files: tuple[InputFile, ...]) -> None:
-        if self.is_run:
-            settle(self.gate.audit, self.gate.publisher, self.contract.contract, self.course.target, self.gate.clock)
-        submission = Submission(
-            submission_id=submission_id, contract=self.contract.contract, target=self.course.target,
-            parameters=own.parameters, slice_digest=own.digest, intake_digest=intake, files=files,
-        )  # fmt: skip
-        self.course.open(
-            submission, log=self.gate.audit, engine=self.gate.engine.identity,
-            context={PROCESS: this_process(), **self.call.context},
-            tell=self.gate.tell,
-        )  # fmt: skip
-
-    def _published_before(self, own: Slice, received: Received) -> GateResult | None:
-        """A retry of what is published already is a success that does nothing; a correction of it has to be asked for."""
-        publish, course = self.contract.publish, self.course
-        if not self.is_run or publish is None:
-            return None
-        if self.found is not None:
-            course.published(self.found)
-            message = f"already published as version {self.found.version}"
-            return course.end("published", message, code="publish.already_done")
-        if publish.mode != "append" or self.call.supersede or self.call.submission_id is not None:
-            return None
-        known = self.gate.audit.publications(self.contract.contract, course.target, own.digest)
-        if not known and not self._is_in_log(own):
-            return None
-        return course.end(
-            "rejected", "this slice was published before with another content", code="slice.already_published",
-            hint="mode append would add a correction's rows to the first ones: publish it with a mode that replaces, or "
-            "say --supersede; files of another day need a {parameter} in source.location",
-        )  # fmt: skip
-
-    def _is_in_log(self, own: Slice) -> bool:
-        """Whether a commit of the target carries the slice: the audit may have been lost, the table's own log has not."""
-        commits = (c.commit for c in self.gate.publisher.history(self.course.target))
-        return any(c is not None and c.contract == self.contract.contract and c.slice == own.digest for c in commits)
 
     # 3. what is about to be published: first what the code does, then the rows
 
@@ -306,11 +141,11 @@ class _Flow:
         """The columns that came, and the steps over them where the contract has some."""
         plan = None
         if self.contract.is_stepped:
-            batch, arrived, plan = judge_stepped_arrival(self.contract, batch, session, self.now)
+            batch, arrived, plan = judge_stepped_arrival(self.contract, batch, session, self.opening.now)
             if plan is not None and self.contract.transformations:
                 self._judge_plan(session, batch, plan)
         else:
-            batch, arrived = judge_arrival(self.contract, batch, session, self.now, self.course.lineage)
+            batch, arrived = judge_arrival(self.contract, batch, session, self.opening.now, self.course.lineage)
         self.course.checks += arrived
         return batch, plan
 
@@ -323,18 +158,12 @@ class _Flow:
             raise TargetRefused("; ".join(p.sentence for p in problems), hint=problems[0].hint, code=TARGET_SCHEMA)
         return target
 
-    def _candidate_place(self) -> Path:
-        course = self.course
-        locate = self.gate.engine.locate
-        root = candidates_place(self.contract, course.target, lake_root=self.gate.lake_root, locate=locate)
-        return Path(root) / self.contract.contract / (course.submission_id or "") / course.attempt_id
-
     # 4. does it keep the promise
 
     def _judge_rows(self, session: Any, materialised: Materialised) -> None:
         candidate, course = materialised.candidate, self.course
         course.count(materialised)
-        write_manifest(self._candidate_place(), materialised)
+        write_manifest(self.opening.candidate_place(), materialised)
         course.trail.step(
             "materialised", f"{candidate.rows} rows in {len(candidate.files)} files",
             {
@@ -345,7 +174,7 @@ class _Flow:
         course.checks += judge_emptiness(self.contract, materialised)
         course.checks += judge_rows(self.contract, materialised)
         course.checks += judge_quarantine(self.contract, materialised)
-        course.checks += judge_placement(self.contract, candidate, session, self.now)
+        course.checks += judge_placement(self.contract, candidate, session, self.opening.now)
 
     def _stopped(self, materialised: Materialised) -> GateResult:
         """Rows of the source failed and the whole batch is rejected for it, before a function of the caller's got any of them."""
@@ -367,7 +196,7 @@ class _Flow:
             verdict = self._decide(session, materialised, target)
             if not verdict.passed:
                 return self._rejected(verdict, materialised)
-            if not self.is_run:
+            if not self.opening.is_run:
                 return self.course.end("judged", "every blocking check is kept; this was a check, nothing was published")
             try:
                 return self._publish(session, own, received, materialised, target, verdict)
@@ -384,12 +213,12 @@ class _Flow:
         judged = [
             *self.course.checks,
             *keys.judge_keys(self.contract, candidate, target, session),
-            *dataset_rules.judge_dataset_rules(self.contract, candidate, target, session, self.now),
+            *dataset_rules.judge_dataset_rules(self.contract, candidate, target, session, self.opening.now),
         ]
         if materialised.set_aside and self.contract.quality.on_row_failure == "reject":
             judged = [_of_the_rest(c, materialised) for c in judged]
         if not any(c.is_blocking for c in judged):
-            judged += judge_constraints(candidate, target, session, self.now)
+            judged += judge_constraints(candidate, target, session, self.opening.now)
             refused = [c for c in judged if c.is_blocking]
             if refused:
                 raise TargetRefused(
@@ -449,7 +278,7 @@ class _Flow:
 
     def _keep(self, materialised: Materialised, kind: Literal["quarantined", "rejected"]) -> None:
         """Failing rows go to the quarantine, once per submission and contract; a check keeps nothing."""
-        if materialised.failing is None or not self.is_run:
+        if materialised.failing is None or not self.opening.is_run:
             return
         locate = self.gate.engine.locate
         place = quarantine_place(self.contract, self.course.target, lake_root=self.gate.lake_root, locate=locate)

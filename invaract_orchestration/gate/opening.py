@@ -1,0 +1,142 @@
+"""The opening of an attempt: what was promised, what arrived, and whether it was published before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from zoneinfo import ZoneInfo
+
+from invaract_orchestration.audit.course import Course
+from invaract_orchestration.audit.reconcile import PROCESS, settle, this_process
+from invaract_orchestration.audit.records import InputFile, Submission
+from invaract_orchestration.audit.result import GateResult
+from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.errors import GateError, UsageError
+from invaract_orchestration.intake.parameters import fill
+from invaract_orchestration.intake.places import candidates_place, find_named_places, place_identity, table_place
+from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, transformed, unreadable_id
+from invaract_orchestration.intake.transform import rows_and_transform
+from invaract_orchestration.publish.intent import Published, refuse_other_content
+
+if TYPE_CHECKING:
+    from invaract_orchestration.gate.gate import Call, Gate
+
+
+class Opening:
+    """One attempt before its rows are looked at."""
+
+    def __init__(self, *, gate: Gate, contract: Contract, kind: Literal["run", "check"], call: Call) -> None:
+        contract = contract.with_target(call.target) if call.target else contract
+        contract = contract.with_query(call.transform) if isinstance(call.transform, str) and call.transform else contract
+        self.frame, self.transform = rows_and_transform(call.frame, call.transform)
+        self.gate, self.call, self.contract = gate, call, contract
+        self.course = Course(
+            contract=contract, kind=kind, environment=call.environment or contract.environment,
+            parameters=call.parameters, clock=gate.clock,
+        )  # fmt: skip
+        self.now = self.course.started.astimezone(ZoneInfo(contract.timezone))
+        self.is_run = kind == "run"
+        self.found: Published | None = None
+
+    # 1. what was promised
+
+    def promised(self) -> Slice:
+        """Which slice of which target the call is about; the contract is filled with its parameters.
+
+        Raises:
+            UsageError: the call makes no sense as it is.
+            GateError: the contract's status forbids it.
+        """
+        contract, publish = self.contract, self.contract.publish
+        if self.is_run and publish is None:
+            raise UsageError(
+                f"contract {contract.contract}: no target is named", hint="add publish.target, or name it with --target"
+            )
+        if contract.function is not None and self.transform is None:
+            raise UsageError(
+                f"contract {contract.contract}: its rows are made by the function {contract.function!r}, and none is given",
+                hint="give the function as `transform`; a contract runs no code by itself",
+            )
+        location = self.call.source or (contract.source.location if contract.source else None)
+        own = slice_of(contract, publish.target if publish else "", self.call.parameters, location)
+        if publish:
+            self.course.target = self.table_place(own.target, contract.base)
+            own = replace(own, target=place_identity(self.course.target, base=contract.base, lake_root=self.gate.lake_root))
+        find_named_places(contract, lambda n: self.table_place(n, contract.base))
+        self.contract = contract.filled(lambda text: fill(text, own.parameters))
+        if contract.status == "retired" or (contract.status == "draft" and self.is_run):
+            raise GateError(
+                f"contract {contract.contract} is {contract.status}", code=f"contract.{contract.status}",
+                hint="a draft can be checked, a retired contract is not used any more",
+            )  # fmt: skip
+        return own
+
+    def table_place(self, name: str, base: Path | None) -> str:
+        """The path of a table's name."""
+        return table_place(name, base=base, lake_root=self.gate.lake_root, locate=self.gate.engine.locate)
+
+    # 2. what arrived
+
+    def received(self, own: Slice) -> Received:
+        """The batch, its files listed and digested; from here on the attempt is on record."""
+        try:
+            received = receive(
+                self.contract, own, location=self.call.source, frame=self.frame, given_id=self.call.submission_id,
+                table_version=self.gate.publisher.version, table_place=lambda n: self.table_place(n, self.contract.base),
+            )  # fmt: skip
+            received = transformed(received, self.transform)
+        except GateError:
+            self._open(own, unreadable_id(own), "unreadable", ())
+            raise
+        files = tuple(InputFile(name=f.name, size=f.size, modified=f.modified, digest=f.digest) for f in received.files)
+        if self.is_run:
+            self.found = self.gate.publisher.find(self.course.target, received.submission_id)
+            refuse_other_content(self.found, received.submission_id, received.intake_digest)
+        self._open(own, received.submission_id, received.intake_digest, files)
+        return received
+
+    def _open(self, own: Slice, submission_id: str, intake: str, files: tuple[InputFile, ...]) -> None:
+        if self.is_run:
+            settle(self.gate.audit, self.gate.publisher, self.contract.contract, self.course.target, self.gate.clock)
+        submission = Submission(
+            submission_id=submission_id, contract=self.contract.contract, target=self.course.target,
+            parameters=own.parameters, slice_digest=own.digest, intake_digest=intake, files=files,
+        )  # fmt: skip
+        self.course.open(
+            submission, log=self.gate.audit, engine=self.gate.engine.identity,
+            context={PROCESS: this_process(), **self.call.context},
+            tell=self.gate.tell,
+        )  # fmt: skip
+
+    def published_before(self, own: Slice, received: Received) -> GateResult | None:
+        """A retry of what is published already is a success that does nothing; a correction of it has to be asked for."""
+        publish, course = self.contract.publish, self.course
+        if not self.is_run or publish is None:
+            return None
+        if self.found is not None:
+            course.published(self.found)
+            message = f"already published as version {self.found.version}"
+            return course.end("published", message, code="publish.already_done")
+        if publish.mode != "append" or self.call.supersede or self.call.submission_id is not None:
+            return None
+        known = self.gate.audit.publications(self.contract.contract, course.target, own.digest)
+        if not known and not self._is_in_log(own):
+            return None
+        return course.end(
+            "rejected", "this slice was published before with another content", code="slice.already_published",
+            hint="mode append would add a correction's rows to the first ones: publish it with a mode that replaces, or "
+            "say --supersede; files of another day need a {parameter} in source.location",
+        )  # fmt: skip
+
+    def _is_in_log(self, own: Slice) -> bool:
+        """Whether a commit of the target carries the slice: the audit may have been lost, the table's own log has not."""
+        commits = (c.commit for c in self.gate.publisher.history(self.course.target))
+        return any(c is not None and c.contract == self.contract.contract and c.slice == own.digest for c in commits)
+
+    def candidate_place(self) -> Path:
+        """The folder of this attempt's candidate."""
+        course = self.course
+        locate = self.gate.engine.locate
+        root = candidates_place(self.contract, course.target, lake_root=self.gate.lake_root, locate=locate)
+        return Path(root) / self.contract.contract / (course.submission_id or "") / course.attempt_id
