@@ -33,7 +33,8 @@ class Trail:
 
     def open(self, submission: Submission) -> None:
         """The batch was received."""
-        message = f"received {len(submission.files)} files" if submission.files else "received"
+        count = len(submission.files)
+        message = f"received {count} file{'' if count == 1 else 's'}" if count else "received"
         self.tell(message)
         self.log.open_attempt(submission, self.attempt, self._event("received", message, {}))
 
