@@ -157,7 +157,7 @@ class Story:
                 attempt_id=attempt_id, submission_id=submission_id, kind=kind, contract_version=version,
                 environment="prod", engine="duckdb 2.0.1", host="etl-2", started_at=at, context=context or {},
             ),
-            step("received", "received 1 files"),
+            step("received", "received 1 file"),
         )  # fmt: skip
         broken = broken or {}
         aside = contract.quality.on_row_failure == "quarantine" and state == "published"
