@@ -21,6 +21,29 @@ def standard_spelling(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
+def with_names(tree: exp.Expr) -> exp.Expr:
+    """The query with each calculated column that has no name called as Spark calls it, such as `(a + 1)` or `sum(b)`: what an
+    engine puts around a calculation must not change its name."""
+    tree = tree.copy()
+    for select in tree.find_all(exp.Select):
+        select.set("expressions", [_called(c) if _is_calculated(c) else c for c in select.expressions])
+    return tree
+
+
+def _is_calculated(column: exp.Expr) -> bool:
+    named = isinstance(column, exp.Alias | exp.Aliases)
+    return not named and isinstance(column.unnest(), exp.Binary | exp.Sum | exp.Avg | exp.Neg)
+
+
+def _called(column: exp.Expr) -> exp.Expr:
+    plain = exp.paren(column)
+    for node in reversed(list(plain.find_all(exp.Binary, exp.Neg))):
+        if not isinstance(node, exp.Dot) and not isinstance(node.parent, exp.Paren):
+            node.replace(exp.paren(node.copy()))
+    name = plain if isinstance(plain.this, exp.Binary | exp.Neg) else plain.this
+    return exp.alias_(column.copy(), name.sql("spark", normalize_functions="lower").replace("(-", "(- "), quoted=True)
+
+
 def _spelled(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Anonymous):
         return _named(node)

@@ -257,6 +257,18 @@ def test_query_that_answers_differently_each_time_is_asked_once(lake: Lake) -> N
     assert len(published) + len(lake.aside()) == 500
 
 
+@pytest.mark.parametrize("calculated", ["a + 1", "a - -1", "a * 2", "sum(a * 2)", "abs(a) * 2"])
+def test_overflow_in_a_query_ends_the_run(lake: Lake, calculated: str) -> None:
+    write_deltalake(lake.root / "s", pa.table({"a": pa.array([9223372036854775807, 3], pa.int64())}))
+    source = f"format: sql, sql: 'select {calculated} as a from s', inputs: {{s: ./s}}"
+    contract = lake.contract("{name: a, type: bigint}", source=source)
+    contract = contract.model_copy(update={"source": contract.source.model_copy(update={"location": None})}).placed(lake.root)
+    result = lake.run(contract, submission_id="query-1")
+    assert result.state == "failed"
+    assert "a calculation of the query overflows its type" in result.message
+    assert "9223372036854775807" not in str(result)
+
+
 def test_delta_source_is_read_at_the_version_it_had(lake: Lake) -> None:
     source = lake.root / "in"
     write_deltalake(str(source), pa.table({"id": pa.array([1, 2], pa.int32()), "note": ["a", None]}))

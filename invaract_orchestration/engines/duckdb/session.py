@@ -30,6 +30,8 @@ _KNOWN = (  # what the machine says comes before what a file may be
     ("cannot open file", "a file cannot be opened", "check that it is still there, and its permissions"),
     ("no files found", "a file has vanished since it was listed", "submit the batch again"),
     ("thrift", "a Parquet file is damaged", None),
+    ("overflow in", "a calculation of the query overflows its type", "cast its operands to a wider type"),
+    ("could not convert string", "a text is used as a number or date and is none", "cast it in the query: CAST gives null there"),
     ("is not utf-16 encoded", "a file is not utf-16 text, or is cut off", "check source.options.encoding"),
 )
 

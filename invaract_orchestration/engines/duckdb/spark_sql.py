@@ -13,7 +13,7 @@ import sqlglot
 from sqlglot import exp
 
 from invaract_orchestration.contract.expressions import ExpressionError, parse_condition
-from invaract_orchestration.contract.standard_sql import standard_spelling
+from invaract_orchestration.contract.standard_sql import standard_spelling, with_names
 from invaract_orchestration.engines.duckdb.spark_meaning import spelled
 from invaract_orchestration.errors import NotSupported
 
@@ -70,7 +70,7 @@ def measured_query(sql: str, now: datetime) -> str:
 def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> str:
     """The DuckDB text of a Spark SQL query. `views` gives the session's name for a table, by its name in lower case; a table
     that is not there keeps its name."""
-    tree = standard_spelling(sqlglot.parse_one(sql, read="spark"))
+    tree = standard_spelling(with_names(sqlglot.parse_one(sql, read="spark")))
     return rendered(tree.transform(lambda node: _viewed(node, views or {})), now)
 
 

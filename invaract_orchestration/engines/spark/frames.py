@@ -21,6 +21,8 @@ from invaract_orchestration.intake.batch import Batch, BatchFile
 
 Columns = tuple[tuple[str, Any], ...]
 
+_ANSI = "spark.sql.ansi.enabled"
+
 
 def parquet_columns(path: Path, name: str) -> Columns:
     """Name and type of each column of a Parquet file, from its footer. Raises InputUnreadable."""
@@ -76,7 +78,17 @@ def query_frame(spark: Any, batch: Batch, now: datetime) -> Any:
     for position, table in enumerate(batch.tables):
         view = views[table.name.lower()] = f"invaract_in_{position}"
         input_frame(spark, table.place, table.version).createOrReplaceTempView(view)
-    return spark.sql(spark_sql.query(batch.query or "", now, views))
+    return _in_ansi_mode(spark, spark_sql.query(batch.query or "", now, views))
+
+
+def _in_ansi_mode(spark: Any, query: str) -> Any:
+    """A query whose overflows end it, also on a server: a view keeps the settings that it was made with."""
+    spark.conf.set(_ANSI, "true")
+    try:
+        spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW invaract_query AS {query}")
+    finally:
+        spark.conf.set(_ANSI, "false")
+    return spark.table("invaract_query")
 
 
 def input_frame(spark: Any, place: str, version: int | None) -> Any:

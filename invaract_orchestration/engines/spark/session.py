@@ -69,6 +69,10 @@ _KNOWN = (
     ("no space left", "the disk is full", "free some space, then submit the batch again; nothing was published"),
     ("outofmemoryerror", "the engine ran out of memory", "give Spark more memory, or more executors"),
     ("permission denied", "a place cannot be written or read", "check the permissions of source and candidate location"),
+    ("arithmetic_overflow", "a calculation of the query overflows its type", "cast its operands to a wider type"),
+    ("cast_invalid_input", "a text is used as a number or date and is none", "cast it in the query: CAST gives null there"),
+    ("divide_by_zero", "the query divides by zero", "use nullif or try_divide"),
+    ("column_already_exists", "the query gives two columns of one name", "give each column a name of its own with AS"),
     ("failed_read_file", "a file cannot be read", "check that it is whole and what source.format says"),
 )
 

@@ -12,9 +12,9 @@ import sqlglot
 from sqlglot import exp
 
 from invaract_orchestration.contract.expressions import ExpressionError, parse_condition
-from invaract_orchestration.contract.standard_sql import standard_spelling
+from invaract_orchestration.contract.standard_sql import standard_spelling, with_names
 from invaract_orchestration.engines.spark import sql_text as q
-from invaract_orchestration.engines.spark.tried import tried
+from invaract_orchestration.engines.spark.tried import tried, tried_in_query
 from invaract_orchestration.errors import NotSupported
 
 Reference = Callable[[str], str | None]
@@ -39,10 +39,10 @@ def expression(sql: str, reference: Reference, now: datetime) -> str:
 
 
 def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> str:
-    """The text of a query. `views` gives the session's name for a table, by its name in lower case; a table that is not there
-    keeps its name."""
-    tree = sqlglot.parse_one(sql, read="spark")
-    return tree.transform(lambda node: _bound(_viewed(node, views or {}), now)).sql(dialect="spark")
+    """The text of a query for a session in ANSI mode. `views` gives the session's name for a table, by its name in lower case; a
+    table that is not there keeps its name."""
+    tree = with_names(sqlglot.parse_one(sql, read="spark"))
+    return str(tried_in_query(tree.transform(lambda node: _bound(_viewed(node, views or {}), now))).sql(dialect="spark"))
 
 
 def measured_query(sql: str, now: datetime) -> str:

@@ -17,6 +17,7 @@ _CALLED: dict[type[exp.Expr], str] = {
     exp.Add: "try_add", exp.Sub: "try_subtract", exp.Mul: "try_multiply", exp.Div: "try_divide", exp.Mod: "try_mod",
 }  # fmt: skip
 _SUMS: dict[type[exp.Expr], str] = {exp.Sum: "try_sum", exp.Avg: "try_avg"}
+_OVERFLOWING = (exp.Add, exp.Sub, exp.Mul, exp.Sum, exp.Avg, exp.Neg, exp.Abs, exp.Round)
 _MOST_LISTED = 50
 _VALUE = "invaract_value"
 _DATES = "BETWEEN date'0001-01-01' AND date'9999-12-31'"
@@ -24,9 +25,23 @@ _DATES = "BETWEEN date'0001-01-01' AND date'9999-12-31'"
 
 def tried(tree: exp.Expr) -> exp.Expr:
     """The tree with every calculation, cast and pattern in the form that gives null where there is no value."""
+    return _spelled(tree, lambda node: True)
+
+
+def tried_in_query(tree: exp.Expr) -> exp.Expr:
+    """A query in ANSI mode with its casts, divisions and look-ups in the form that gives null.
+
+    What overflows stays as it is and ends the query: a null would be left out of a sum without a word. So does what reads no
+    column, as LIMIT and arguments of some functions take nothing else.
+    """
+    return _spelled(tree, lambda node: not isinstance(node, _OVERFLOWING) and node.find(exp.Column, exp.Query) is not None)
+
+
+def _spelled(tree: exp.Expr, takes: Callable[[exp.Expr], bool]) -> exp.Expr:
     root = exp.paren(tree)
-    for node in reversed(list(root.walk())):  # children first: what a node's text holds is final
-        if node is not root and (said := _tried(node)) is not None:
+    nodes = [node for node in root.walk() if node is not root and takes(node)]
+    for node in reversed(nodes):  # children first: what a node's text holds is final
+        if (said := _tried(node)) is not None:
             node.replace(said)
     found: exp.Expr = root.this
     return found
@@ -64,7 +79,7 @@ def _tried(node: exp.Expr) -> exp.Expr | None:
             return _months(node)
         case exp.Ceil() | exp.Floor():
             return _whole(node, "ceil" if isinstance(node, exp.Ceil) else "floor")
-        case exp.In():
+        case exp.In() if not isinstance(node.parent, exp.Pivot):
             return _listed(node)
         case exp.SplitPart():
             return exp.Var(this=f"CASE WHEN {_sql(node.args['part_index'])} <> 0 THEN {_sql(node)} END")
