@@ -165,7 +165,7 @@ class Flow:
         course.count(materialised)
         write_manifest(self.opening.candidate_place(), materialised)
         course.trail.step(
-            "materialised", f"{candidate.rows} rows in {len(candidate.files)} files",
+            "materialised", f"{_of(candidate.rows, 'row')} in {_of(len(candidate.files), 'file')}",
             {
                 "read": materialised.read, "candidate": candidate.rows, "bytes": candidate.size, "digest": candidate.digest,
                 **step_detail(materialised.stages),
@@ -283,6 +283,10 @@ class Flow:
         locate = self.gate.engine.locate
         place = quarantine_place(self.contract, self.course.target, lake_root=self.gate.lake_root, locate=locate)
         self.gate.publisher.keep(self.course.keeping(materialised.failing, kind, place))
+
+
+def _of(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _of_the_rest(result: CheckResult, materialised: Materialised) -> CheckResult:

@@ -173,7 +173,7 @@ class Story:
             self.audit.append(
                 step(
                     "materialised",
-                    f"{rows - failing} rows in 1 files",
+                    f"{rows - failing} rows in 1 file",
                     {"read": rows, "candidate": rows - failing, "digest": _digest("c" + attempt_id), "bytes": size},
                 )
             )
