@@ -176,7 +176,10 @@ def _table(
 ) -> Received:
     version = table_version(place)
     if version is None:
-        raise InputUnreadable("there is no Delta table at source.location", hint="check the place and its permissions")
+        raise InputUnreadable(
+            "there is no Delta table at source.location",
+            hint="check the place and its permissions; what has a slash is a path (./orders), anything else the name of a table",
+        )
     digest = tables_digest({"source": version, place: version})
     return Received(
         batch=Batch(source=source, table=place, table_version=version), files=(), intake_digest=digest,

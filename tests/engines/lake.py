@@ -40,7 +40,7 @@ class Lake:
         """A contract with these fields (YAML flow maps, one a line) and parts; `source` and `publish` are flow entries."""
         lines = [
             "contract: demo", f"source: {{format: csv, location: in{', ' + source if source else ''}}}"
-            if "format:" not in source else f"source: {{location: in, {source}}}",
+            if "format:" not in source else f"source: {{location: ./in, {source}}}",
             "fields:", *(f"- {line.strip()}" for line in fields.strip().splitlines()),
             f"publish: {{target: ./t{', ' + publish if publish else ''}}}", more,
         ]  # fmt: skip
