@@ -98,11 +98,11 @@ def grouped(chain: Chain, ground: Ground) -> Chain:
 
 
 def rolled_up(chain: Chain, ground: Ground) -> Chain:
-    if not {"region", "status"} <= set(chain.columns):
+    if not {"region", "status", "order_id"} <= set(chain.columns):
         return chain
     made = chain.frame.rollup("region", "status").agg(ground.functions.sum("order_id").alias("n"))
     text = "SELECT region, status, SUM(order_id) AS n FROM {} GROUP BY ROLLUP(region, status)"
-    return Chain(made, _said(chain, text), ("region", "status", "n")) if "order_id" in chain.columns else chain
+    return Chain(made, _said(chain, text), ("region", "status", "n"))
 
 
 def joined(chain: Chain, ground: Ground) -> Chain:

@@ -87,7 +87,7 @@ def plans_of(front: Front, steps: list[Step], cases: CaseFile) -> list[Plan]:
     return [one.plan for one in translations]
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.sampled_from(STEPS), max_size=6))
 def test_chain_has_one_verdict_on_all_front_ends(front: Front, plan_cases: CaseFile, steps: list[Step]) -> None:
     first, *others = plans_of(front, steps, plan_cases)
@@ -96,7 +96,7 @@ def test_chain_has_one_verdict_on_all_front_ends(front: Front, plan_cases: CaseF
         assert lineage(other) == lineage(first)
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.sampled_from(STEPS + ODD_STEPS), max_size=6))
 def test_chain_with_odd_steps_has_one_verdict_on_spark(front: Front, plan_cases: CaseFile, steps: list[Step]) -> None:
     first, second, *_ = plans_of(front, steps, plan_cases)
@@ -110,7 +110,11 @@ def test_every_step_changes_the_chain_that_it_fits(front: Front) -> None:
     assert unchanged == []
 
 
-def test_checkpoint_of_a_client_under_tracking_is_seen_through(front: Front) -> None:
+def test_checkpoint_of_a_client_under_tracking_is_seen_through(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.sql.connect.session import SparkSession
+
+    # PySpark takes a checkpoint in the thread's active session, which other tests may have set
+    monkeypatch.setattr(SparkSession._active_session, "session", front[1].tables["orders"].sparkSession, raising=False)
     from invaract_orchestration.engines.spark.plan_connect import translate_connect
 
     def job(cut: bool) -> Any:
