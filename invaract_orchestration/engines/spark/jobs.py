@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,11 +56,16 @@ def _tagged(session: Any, jobs: Jobs) -> Iterator[None]:
         yield
     finally:
         context.removeJobTag(tag)
-        own = context._jsc.sc()
-        with suppress(Exception):  # what was started is known a moment later
-            own.listenerBus().waitUntilEmpty()
-        found = list(own.statusTracker().getJobIdsForTag(tag))
-        jobs.started = not all(_is_look_up(own.statusStore(), i) for i in found)
+        jobs.started = _has_worked(context._jsc.sc(), tag)
+
+
+def _has_worked(context: Any, tag: str) -> bool:
+    """Whether a job of the tag was more than a look; what cannot be looked at counts as one."""
+    try:
+        context.listenerBus().waitUntilEmpty()  # what was started is known a moment later
+        return not all(_is_look_up(context.statusStore(), i) for i in context.statusTracker().getJobIdsForTag(tag))
+    except Exception:  # noqa: BLE001  # Spark's own class, or the JVM is gone
+        return True
 
 
 def _is_look_up(store: Any, job_id: int) -> bool:
@@ -75,11 +80,7 @@ def _is_look_up(store: Any, job_id: int) -> bool:
 
 def _writes(store: Any, job: Any) -> bool:
     stages = job.stageIds()
-    for at in range(stages.size()):
-        with suppress(Exception):  # a stage that was left out
-            if store.lastStageAttempt(stages.apply(at)).outputBytes() > 0:
-                return True
-    return False
+    return any(store.lastStageAttempt(stages.apply(at)).outputBytes() > 0 for at in range(stages.size()))
 
 
 @contextmanager
