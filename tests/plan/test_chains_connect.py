@@ -96,6 +96,7 @@ def test_chain_has_one_verdict_on_all_front_ends(front: Front, plan_cases: CaseF
         assert lineage(other) == lineage(first)
 
 
+@pytest.mark.xfail(reason="one front end calls the lineage of a chain with an odd step opaque, the other computed", strict=True)
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.sampled_from(STEPS + ODD_STEPS), max_size=6))
 def test_chain_with_odd_steps_has_one_verdict_on_spark(front: Front, plan_cases: CaseFile, steps: list[Step]) -> None:
