@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sqlite3
 import threading
@@ -51,7 +52,7 @@ def at(moment: Moment, happen: Callable[[], None]) -> Callable[[Gate], Gate]:
             left.pop()()
 
     def told(gate: Gate, line: str) -> None:
-        if moment == "candidate" and " rows in " in line:
+        if moment == "candidate" and re.search(r"\d rows? in \d+ files?", line):
             once()
         if moment == "verdict" and line.startswith("verdict:"):
             once()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from invaract_orchestration import gate as gate_module
+from invaract_orchestration.gate import flow as gate_flow
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.engines.spark import publish as spark_publish
 from invaract_orchestration.engines.spark.files import candidate_frame
@@ -222,7 +222,7 @@ def test_constraint_of_the_table_is_judged_before(lake: EngineLake, capfd: pytes
 def test_message_of_spark_about_a_row_is_not_passed_on(lake: EngineLake, monkeypatch: pytest.MonkeyPatch) -> None:
     session = table(lake, "rowTracking")
     session.sql(f"ALTER TABLE delta.`{lake.target}` ADD CONSTRAINT low CHECK (id < 5)")
-    monkeypatch.setattr(gate_module, "judge_constraints", lambda *_: ())
+    monkeypatch.setattr(gate_flow, "judge_constraints", lambda *_: ())
     lake.put({"x.csv": "id,v\n9,canary-78\n"})
     result = lake.run(lake.contract(FIELDS))
     assert (result.state, result.code) == ("failed", "publish.rejected_by_target")
