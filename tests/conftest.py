@@ -1,6 +1,10 @@
-"""Options of the whole suite: cases that lie elsewhere."""
+"""Options of the whole suite, and one folder for what its processes leave behind."""
 
 from __future__ import annotations
+
+import os
+import shutil
+import tempfile
 
 import pytest
 
@@ -15,6 +19,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _one_temporary_folder(config)
+    _quiet_properties()
+
+
+def _one_temporary_folder(config: pytest.Config) -> None:
+    """Temporary files of the tests, and of every process that they start and kill, go when the tests end."""
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # pytest keeps its own folders for the next look
+    folder = tempfile.mkdtemp(prefix="ivt-")  # short, as a socket's path has 107 characters at most
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def _quiet_properties() -> None:
     """Property tests say what is right, not how quickly: a busy machine must not make them fail, nor chance."""
     from hypothesis import HealthCheck, settings
 
