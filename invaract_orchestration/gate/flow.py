@@ -47,7 +47,7 @@ from invaract_orchestration.intake.places import (
     quarantine_place,
 )  # fmt: skip
 from invaract_orchestration.intake.receive import Received, Slice
-from invaract_orchestration.publish.intent import CommitRecord, intend
+from invaract_orchestration.publish.intent import CommitRecord, intend, refuse_other_content
 from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_problems
 from invaract_orchestration.verdict.verdict import Bound, Verdict, decide
 
@@ -266,6 +266,9 @@ class Flow:
             rows=candidate.rows, quarantined=materialised.set_aside,
         )  # fmt: skip
         published = self.gate.publisher.publish(intend(verdict, self.contract, candidate, target, commit))
+        if published.commit is not None and published.commit.attempt != course.attempt_id:
+            refuse_other_content(published, received.submission_id, received.intake_digest)
+            return self.opening.already_done(published)
         course.published(published)
         aside = f", {materialised.set_aside} set aside" if materialised.set_aside else ""
         notes = "".join(f"; {n}" for n in published.notes)

@@ -114,20 +114,24 @@ class Opening:
         publish, course = self.contract.publish, self.course
         if not self.is_run or publish is None:
             return None
+        if self.found is None:
+            if publish.mode != "append" or self.call.supersede or self.call.submission_id is not None:
+                return None
+            if not self.gate.audit.publications(self.contract.contract, course.target, own.digest) and not self._is_in_log(own):
+                return None
+            self.found = self.gate.publisher.find(course.target, received.submission_id)  # it may just have been published
         if self.found is not None:
-            course.published(self.found)
-            message = f"already published as version {self.found.version}"
-            return course.end("published", message, code="publish.already_done")
-        if publish.mode != "append" or self.call.supersede or self.call.submission_id is not None:
-            return None
-        known = self.gate.audit.publications(self.contract.contract, course.target, own.digest)
-        if not known and not self._is_in_log(own):
-            return None
+            return self.already_done(self.found)
         return course.end(
             "rejected", "this slice was published before with another content", code="slice.already_published",
             hint="mode append would add a correction's rows to the first ones: publish it with a mode that replaces, or "
             "say --supersede; files of another day need a {parameter} in source.location",
         )  # fmt: skip
+
+    def already_done(self, found: Published) -> GateResult:
+        """The end of an attempt whose submission another attempt has published."""
+        self.course.published(found)
+        return self.course.end("published", f"already published as version {found.version}", code="publish.already_done")
 
     def _is_in_log(self, own: Slice) -> bool:
         """Whether a commit of the target carries the slice: the audit may have been lost, the table's own log has not."""

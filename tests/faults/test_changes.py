@@ -72,6 +72,48 @@ def test_target_changed_before_publish_is_judged_again_and_published(tmp_path: P
     assert lake.rows() == ((1, 10), (2, 20), (2, 21), (3, 30), (90, 1))
 
 
+def twin(lake: Lake, batch: str, **call: Any) -> Callable[[], None]:
+    """The same submission by another caller, once."""
+    left = [True]
+
+    def act() -> None:
+        if left:
+            left.clear()
+            assert run(lake, batch, **call).state == "published"
+
+    return act
+
+
+@pytest.mark.parametrize("part", ["audit.open_attempt", "audit.publications", "publisher.publish"])
+def test_same_submission_published_by_another_caller_in_between_is_already_done(tmp_path: Path, part: str) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    port, call = part.split(".")
+    act = twin(lake, "second")
+    result = run(lake, "second", change=lambda gate: replace(gate, **{port: Before(getattr(gate, port), call, act)}))
+    assert (result.state, result.exit_code, result.code) == ("published", 0, "publish.already_done"), result.message
+    assert result.publication is not None
+    assert result.publication.attempt_id != result.attempt_id
+    assert lake.rows() == ((1, 10), (2, 20), (2, 21), (3, 30))
+
+
+def test_same_id_published_with_another_content_in_between_is_no_success(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first", submission_id="one")
+    other = Lake.make(tmp_path / "other", "append")
+
+    def elsewhere() -> None:
+        """Its audit is not the one that this caller writes, so that the table alone can tell."""
+        settings = read_settings({"INVARACT_LAKE_ROOT": str(other.root)})
+        with open_gate(settings) as gate:
+            contract = load_contract(lake.root / "orders.yaml")
+            ended = gate.run(contract, parameters={"batch": "first"}, target=str(lake.target), submission_id="two", supersede=True)
+            assert ended.state == "published"
+
+    result = run(lake, "second", change=before_publish(elsewhere), submission_id="two")
+    assert (result.state, result.code) == ("failed", "submission.other_content")
+
+
 def test_target_changed_at_every_try_ends_in_conflict_without_a_row(tmp_path: Path) -> None:
     lake = Lake.make(tmp_path / "lake", "append")
     run(lake, "first")
