@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from invaract_orchestration.contract import field_types as ft
+from invaract_orchestration.contract.date_parts import dated, is_date_part
 from invaract_orchestration.contract.expression_names import Columns, ExpressionError, column_type, first_offset
 
 TEXT, NUMBER, BOOLEAN, DATE, TIME, OTHER = "text", "number", "boolean", "date", "timestamp", "other"
@@ -63,6 +64,7 @@ _OF_TIMES = (exp.Hour, exp.Minute, exp.Second, exp.TimestampTrunc, exp.AddMonths
 _ALIKE = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif)
 _NAMED = {
     "some": BOOLEAN, "every": BOOLEAN, "mean": NUMBER, "make_date": DATE, "cardinality": NUMBER, "weekday": NUMBER, "now": TIME,
+    "date_part": NUMBER,
 }  # fmt: skip
 _WHOLE_DIGITS = {ft.TINYINT: 3, ft.SMALLINT: 5, ft.INT: 10, ft.BIGINT: 19}
 _MOST_SIGNED = 34
@@ -179,6 +181,8 @@ def _mixed(node: exp.Expr, columns: Columns) -> ExpressionError | None:
         return _expected([node.this], columns, (TEXT,), "write cast(... AS string)")
     if isinstance(node, _OF_TIMES):
         return _expected([node.this], columns, (DATE, TIME), "write to_date(...) or to_timestamp(...)")
+    if is_date_part(node):
+        return _expected([dated(node)], columns, (DATE, TIME), "write to_date(...) or to_timestamp(...)")
     if isinstance(node, exp.Concat | exp.ConcatWs | exp.DPipe):
         parts = [node.this, node.expression] if isinstance(node, exp.DPipe) else node.expressions
         return _expected(parts, columns, (TEXT, NUMBER, BOOLEAN, DATE), "write cast(... AS string)", no_floats=True)

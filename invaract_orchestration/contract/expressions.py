@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from sqlglot import Token, TokenType, exp, parse_one, tokenize
 from sqlglot.errors import ParseError, SqlglotError
 
+from invaract_orchestration.contract.date_parts import FIELDS, is_date_part, named_field
 from invaract_orchestration.contract.expression_names import (
     Columns,
     ExpressionError,
@@ -188,6 +189,8 @@ def _refusal(sql: str, node: exp.Expr) -> ExpressionError | None:
         return refusal
     if isinstance(node, exp.RegexpLike):
         return _pattern_refusal(node)
+    if is_date_part(node) and named_field(node) is None:
+        return _field_refusal(node)
     is_called = isinstance(node, exp.Func) and (_call(sql, node) or SPELLINGS.get(node.key, node.key)) in ROW_FUNCTIONS
     if is_called or isinstance(node, (*_NODES, *_UNCALLED_FUNCTIONS)):
         return None
@@ -228,6 +231,12 @@ def _call(sql: str, node: exp.Expr) -> str:
     if start is None or end is None:
         return ""
     return sql[start : end + 1].strip("`").lower()
+
+
+def _field_refusal(node: exp.Expr) -> ExpressionError:
+    name = node.expressions[0] if isinstance(node, exp.Anonymous) else node.this
+    known = ", ".join(sorted(set(FIELDS.values())))
+    return ExpressionError(f"expected a part of a date, found {shown(name.name)}", offset=first_offset(node), hint=f"one of {known}")
 
 
 def _pattern_refusal(node: exp.RegexpLike) -> ExpressionError | None:

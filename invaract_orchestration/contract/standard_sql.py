@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from invaract_orchestration.contract.date_parts import dated, is_date_part, named_field
+
 _SUNDAY, _MONDAY = "1970-01-04", "1970-01-05"
 _AGGREGATES: dict[str, type[exp.Expr]] = {"some": exp.LogicalOr, "every": exp.LogicalAnd, "mean": exp.Avg}
 """Aggregates of which the parser knows another name alone."""
@@ -45,12 +47,14 @@ def _called(column: exp.Expr) -> exp.Expr:
 
 
 def _spelled(node: exp.Expr) -> exp.Expr:
+    if is_date_part(node):
+        return _date_part(node)
     if isinstance(node, exp.Anonymous):
         return _named(node)
     if isinstance(node, exp.Any):
         return exp.LogicalOr(this=node.this)
     if isinstance(node, exp.DayOfWeek):
-        return exp.paren(exp.Add(this=_days_since(_SUNDAY, node.this), expression=_number(1)), copy=False)
+        return _day_of_week(_SUNDAY, node.this)
     if isinstance(node, exp.IsNan):
         # Spark's isnan(null) is false, elsewhere it is null
         return exp.Coalesce(this=node.copy(), expressions=[exp.false()])
@@ -60,6 +64,13 @@ def _spelled(node: exp.Expr) -> exp.Expr:
         # a backslash escapes in Spark even where no ESCAPE is written
         return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
     return node
+
+
+def _date_part(node: exp.Expr) -> exp.Expr:
+    field, value = named_field(node), dated(node)
+    if field in ("DAYOFWEEK", "DAYOFWEEK_ISO"):
+        return _day_of_week(_SUNDAY if field == "DAYOFWEEK" else _MONDAY, value)
+    return node if field is None else exp.Extract(this=exp.Var(this=field), expression=value)
 
 
 def _named(node: exp.Anonymous) -> exp.Expr:
@@ -77,6 +88,10 @@ def _named(node: exp.Anonymous) -> exp.Expr:
 def _operand(node: exp.Expr) -> exp.Expr:
     is_closed = isinstance(node, exp.Column | exp.Literal | exp.Paren) or type(node) in exp.ALL_FUNCTIONS
     return node if is_closed else exp.paren(node, copy=False)
+
+
+def _day_of_week(first: str, of: exp.Expr) -> exp.Expr:
+    return exp.paren(exp.Add(this=_days_since(first, of), expression=_number(1)), copy=False)
 
 
 def _days_since(day: str, of: exp.Expr) -> exp.Expr:

@@ -56,6 +56,12 @@ TRUE = [
     "trim(s) = s", "ltrim('\t a') = '\t a'", "length(trim('  a  ')) = 1", "left('abc', -1) = ''", "substring('abc', 3, -2) = ''", "substring('abc', -2, 1) = 'b'", "right('abc', 0) = ''", "left('abc', 2) = 'ab'", "replace('abab', 'a') = 'bb'",
     "split_part('a-b', '-', 2) = 'b'", "split_part('a-b', '-', t - 127) IS NULL", "upper('straße') = 'STRASSE'", "length(lower('İ')) = 2", "lower('ΑΘΗΝΑΣ ΑΣΑ') = 'αθηνας ασα'", "'ΟΔΟΣ' ILIKE 'οδος'", "upper('ﬀ') = 'FF'",
     "'É' ILIKE 'é'", "NOT ('İ' ILIKE '_')", "n IS NULL", "(n = 'a') IS NULL", "NOT (n <=> 'a')", "concat_ws('-', n, 'a') = 'a'",
+    "substring('abc', cast(n AS int), 0) IS NULL", "substring('abc', 1, cast(n AS int)) IS NULL", "substring('abc', 0, 0) = ''", "left('abc', cast(n AS int)) IS NULL",
+    # parts of a date have Spark's names and Spark's numbers
+    "extract(DOW FROM k) = 6", "extract(dayofweek FROM z) = 7", "date_part('dow', z) = 7", "extract(DOW_ISO FROM z) = 6", "date_part('DAYOFWEEK_ISO', z) = 6",
+    "date_part('MON', z) = 1", "date_part('m', to_timestamp('2026-01-31 10:20:30')) = 20", "extract(WEEK FROM z) = 5", "extract(YEAROFWEEK FROM date'2027-01-01') = 2026",
+    "date_part('doy', z) = 31", "date_part('secs', to_timestamp('2026-01-31 10:20:30.25')) = 30.25", "second(to_timestamp('2026-01-31 10:20:30.25')) = 30",
+    "extract(HOUR FROM k) = 0", "date_part('year', cast(n AS date)) IS NULL",
     # not a number
     "isnan(f)", "f = f", "f > 1e308", "NOT (f < 0)",
 ]  # fmt: skip
@@ -89,7 +95,9 @@ def test_conditions_are_ones_that_a_contract_takes() -> None:
     ("length(i) = 1", "expected a text"), ("upper(i) = '1'", "expected a text"), ("hour(n) = 1", "expected a date"), ("date_add(n, 1) = k", "expected a date"),
     ("cast(z AS bigint) > 0", "a cast of a timestamp to a number"), ("cast(d AS string) = '0.15'", "the text of a float"), ("concat(d, 'x') = 'x'", "the text of a float"),
     ("k - k < INTERVAL 1 DAY", "a difference of times"), ("k + 1 > k", "added by a plus"), ("x = m", "40 digits"), ("x IN (0.5, 1)", "39 digits"), ("-x < 0", "more than 34 digits"),
-    ("(i > 0) = 1", "a number with a boolean"), ("k > cast('epoch' AS date)", "a word for a moment"), ("k > date'Today'", "a word for a moment"),
+    ("extract(YEAR FROM s) = 2026", "expected a date"), ("date_part('year', s) = 2026", "expected a date"), ("date_part('year', k) = '2026'", "a text with a number"),
+    ("extract(EPOCH FROM z) > 0", "expected a part of a date, found 'EPOCH'"), ("date_part('century', k) = 20", "expected a part of a date, found 'century'"),
+    ("date_part(s, k) = 1", "expected a part of a date, found 's'"), ("(i > 0) = 1", "a number with a boolean"), ("k > cast('epoch' AS date)", "a word for a moment"), ("k > date'Today'", "a word for a moment"),
 ])  # fmt: skip
 def test_condition_that_engines_convert_differently_is_refused(sql: str, said: str) -> None:
     found = check_condition(sql, {n: parse_type(t) for n, t in TYPES.items()})

@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from invaract_orchestration.contract.date_parts import FIELDS
+
 
 class Choose(Protocol):
     def __call__(self, options: Sequence[Any], /) -> Any: ...
@@ -182,8 +184,7 @@ class Grammar:
             f"cast(n AS {self.choose(['tinyint', 'smallint', 'int', 'bigint', 'float', 'double', 'decimal(10,2)', 'decimal(38,10)'])})", f"year({day})", f"quarter({day})",
             f"month({day})", f"day({day})", f"dayofmonth({day})", f"dayofweek({day})", f"dayofyear({day})", f"weekday({day})", f"weekofyear({day})", f"hour({time})",
             f"minute({time})", f"second({time})", f"year({time})", f"month({time})", f"datediff({day}, {self.day(0)})", f"date_diff({day}, {self.day(0)})",
-            f"extract({self.choose(['YEAR', 'MONTH', 'DAY', 'WEEK', 'QUARTER', 'DOW', 'DOY'])} FROM {day})", f"date_part('{self.choose(['YEAR', 'MONTH', 'DAY', 'HOUR', 'MINUTE'])}', {time})",
-            f"extract({self.choose(['HOUR', 'MINUTE', 'YEAR'])} FROM {time})",
+            f"extract({self.choose(list(FIELDS))} FROM {day})", f"date_part('{self.choose(list(FIELDS)).lower()}', {time})", f"extract({self.choose(list(FIELDS))} FROM {time})",
         ])  # fmt: skip
 
     def _conditional_number(self, depth: int) -> str:

@@ -65,6 +65,8 @@ def _said(node: exp.Expr) -> str | None:
             return _contains(node)
         case exp.Anonymous() if str(node.this).lower() == "make_date":
             return _try(node, node.sql("duckdb"))
+        case exp.Extract():
+            return _date_part(node)
         case exp.AddMonths() | exp.TsOrDsAdd():
             added = exp.Var(this=_try(node, f"CAST({node.sql('duckdb')} AS DATE)"))
             return once(added, lambda x: f"CASE WHEN {x} {_DATES} THEN {x} END")
@@ -96,6 +98,16 @@ def _calculation(node: exp.Expr) -> str | None:
     return None
 
 
+def _date_part(node: exp.Extract) -> str | None:
+    value = node.expression.sql("duckdb")
+    match node.this.name:
+        case "SECOND":  # with its fraction
+            return f"CAST(extract(microseconds FROM {value}) * 0.000001 AS DECIMAL(8, 6))"
+        case "YEAROFWEEK":
+            return f"extract(isoyear FROM {value})"
+    return None
+
+
 def _is_bare(call: exp.Expr) -> bool:
     """Whether an aggregate stands where DuckDB takes the call and nothing around it: under OVER or FILTER, or in a PIVOT."""
     above = call.parent.parent if isinstance(call.parent, exp.Alias) else call.parent
@@ -118,9 +130,9 @@ def _text_function(node: exp.Expr) -> str | None:
         case exp.Pad():
             return _try(node, node.sql("duckdb"))
         case exp.Substring() if node.args.get("length") is not None:
-            length = node.args["length"].sql("duckdb")
+            length, start = node.args["length"].sql("duckdb"), node.args["start"].sql("duckdb")
             empty = f"left({node.this.sql('duckdb')}, 0)"
-            return f"CASE WHEN {length} > 0 THEN {node.sql('duckdb')} WHEN {length} <= 0 THEN {empty} END"
+            return f"CASE WHEN {length} > 0 THEN {node.sql('duckdb')} WHEN {length} <= 0 AND {start} IS NOT NULL THEN {empty} END"
         case exp.Left() | exp.Right():
             name, text, length = type(node).__name__.lower(), node.this.sql("duckdb"), node.expression.sql("duckdb")
             return f"CASE WHEN {length} > 0 THEN {name}({text}, {length}) WHEN {length} <= 0 THEN {name}({text}, 0) END"
