@@ -236,7 +236,8 @@ def _call(sql: str, node: exp.Expr) -> str:
 def _field_refusal(node: exp.Expr) -> ExpressionError:
     name = node.expressions[0] if isinstance(node, exp.Anonymous) else node.this
     known = ", ".join(sorted(set(FIELDS.values())))
-    return ExpressionError(f"expected a part of a date, found {shown(name.name)}", offset=first_offset(node), hint=f"one of {known}")
+    message = f"expected a part of a date, found {shown(name.name)}"
+    return ExpressionError(message, offset=first_offset(node), hint=f"one of {known}")
 
 
 def _pattern_refusal(node: exp.RegexpLike) -> ExpressionError | None:
