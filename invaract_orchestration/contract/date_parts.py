@@ -1,4 +1,4 @@
-"""The fields that Spark's `extract(field FROM value)` and `date_part('field', value)` know; other engines count some otherwise."""
+"""The fields that Spark's `extract(field FROM value)` and `date_part(field, value)` know; other engines count some otherwise."""
 
 from __future__ import annotations
 

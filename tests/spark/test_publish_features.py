@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from invaract_orchestration.gate import flow as gate_flow
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.engines.spark import publish as spark_publish
 from invaract_orchestration.engines.spark.files import candidate_frame
 from invaract_orchestration.engines.spark.publisher import SPARK_WRITES, SparkPublisher
 from invaract_orchestration.gate import Gate
+from invaract_orchestration.gate import flow as gate_flow
 from invaract_orchestration.publish.intent import Published, PublishIntent
 from invaract_orchestration.testing.memory_audit import MemoryAudit
 from tests.spark.lakes import EngineLake, engine_of
