@@ -10,6 +10,7 @@ import yaml
 
 from invaract_orchestration.candidate.plan.sql import translate_sql
 from invaract_orchestration.checks.plan_shape import judge_plan_rule
+from invaract_orchestration.contract.field_types import Struct, parse_type
 from tests.plan.cases import RULES, CaseFile
 
 CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "dialect_cases.yaml").read_text(encoding="utf-8"))
@@ -19,3 +20,29 @@ CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "dialect_c
 def test_query_of_a_dialect_has_its_outcome(case: dict[str, Any], plan_cases: CaseFile) -> None:
     plan = translate_sql(case["sql"], plan_cases.schemas, dialect=case["dialect"]).plan
     assert judge_plan_rule(RULES.validate_python(case["rule"]), plan).outcome == case["expect"]
+
+
+_INT = parse_type("int")
+_TABLES = {
+    "a": Struct((("x", _INT), ("k", _INT))),
+    "b": Struct((("z", _INT), ("k", _INT), ("y", _INT))),
+    "d": Struct((("k", _INT), ("w", _INT), ("x", _INT))),
+}
+
+
+@pytest.mark.parametrize(
+    ("joined", "standard", "in_place"),
+    [
+        ("a JOIN b USING (k)", "k x z y", "x k z y"),
+        ("a NATURAL FULL JOIN b", "k x z y", "x k z y"),
+        ("b JOIN a USING (k) JOIN d USING (x)", "x k z y k w", "z k y x k w"),
+        ("a JOIN b USING (k) JOIN d USING (k)", "k x z y w x", "x k z y w x"),
+        ("a LEFT SEMI JOIN b USING (k)", "k x", "x k"),
+        ("a LEFT ANTI JOIN b USING (k)", "k x", "x k"),
+    ],
+)
+def test_star_over_using_has_the_order_of_the_dialect(joined: str, standard: str, in_place: str) -> None:
+    spark = translate_sql(f"SELECT * FROM {joined}", _TABLES, dialect="spark").plan
+    duckdb = translate_sql(f"SELECT * FROM {joined.replace('LEFT ', '')}", _TABLES, dialect="duckdb").plan
+    assert [a.name for a in spark.output] == standard.split()
+    assert [a.name for a in duckdb.output] == in_place.split()

@@ -147,12 +147,15 @@ class Relations:
             gone = {id(relation) for relation in names.relations}
             found.scope.relations = [r for r in found.scope.relations if id(r) not in gone]
             found.scope.merged = before
+            keys = [(_id_of(one), name, expression_type(one)) for one, _, name in pairs if one is not None]
+            _put_first(found.scope, {name.lower(): Attribute(at, name, type_) for at, name, type_ in keys if at is not None})
             return
         self._merge(found, pairs, kind)
 
     def _merge(self, found: From, pairs: list[tuple[Expression | None, Expression | None, str]], kind: JoinKind) -> None:
         """The one column that USING and NATURAL leave of each pair."""
         made: list[Alias] = []
+        keys: dict[str, Attribute] = {}
         for left, right, name in pairs:
             sides = [found_id for one in (left, right) if (found_id := _id_of(one)) is not None]
             if len(sides) != 2 or left is None or right is None:
@@ -162,8 +165,9 @@ class Relations:
             if kind == "full":
                 merged = self._session.attribute(name, expression_type(left))
                 made.append(Alias(merged, Function("coalesce", (left, right))))
-            found.scope.merged[name.lower()] = merged
+            keys[name.lower()] = merged
             found.scope.hidden.update(sides)
+        _put_first(found.scope, keys)
         if made:
             passed_on = tuple(Alias(a, reference(a)) for a in found.plan.output)
             found.plan = Project(child=found.plan, items=(*made, *passed_on), line=found.plan.line)
@@ -305,6 +309,11 @@ def _alias_of(node: exp.Expr) -> tuple[list[str], tuple[str, ...]]:
         return [], ((str(name).lower(),) if name else ())
     columns = [getattr(c, "name", "") for c in alias.args.get("columns") or ()]
     return columns, ((alias.name.lower(),) if alias.this is not None else ())
+
+
+def _put_first(scope: Scope, keys: dict[str, Attribute]) -> None:
+    """Those of the last join stand before those of the joins below it."""
+    scope.merged = keys | {name: one for name, one in scope.merged.items() if name not in keys}
 
 
 def _id_of(expression: Expression | None) -> int | None:

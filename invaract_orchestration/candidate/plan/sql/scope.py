@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -21,6 +21,7 @@ from invaract_orchestration.candidate.plan.nodes import Plan, Project, Read
 from invaract_orchestration.candidate.plan.rule_names import names_dataset
 from invaract_orchestration.contract.field_types import FieldType, Struct
 
+_USING_IN_PLACE = frozenset({"duckdb", "sqlite"})
 Columns = Mapping[str, tuple[tuple[str, FieldType | None], ...]]
 
 
@@ -117,10 +118,19 @@ class Scope:
     outputs: dict[str, Expression] = field(default_factory=dict)
 
     def star(self) -> list[Attribute]:
-        """What `*` stands for."""
-        shown = [a for r in self.relations for a in r.attributes if a.id not in self.hidden]
+        """What `*` stands for: the columns of USING first, or where the left one of each pair stands."""
+        every = [a for r in self.relations for a in r.attributes]
+        if self.session.dialect in _USING_IN_PLACE:
+            return list(self._in_place(every))
         first = list(self.merged.values())
-        return [*first, *(a for a in shown if a.id not in {m.id for m in first})]
+        return [*first, *(a for a in every if a.id not in self.hidden and a.id not in {m.id for m in first})]
+
+    def _in_place(self, every: list[Attribute]) -> Iterator[Attribute]:
+        left = dict(self.merged)
+        for attribute in every:
+            one = left.pop(attribute.name.lower(), None) if attribute.id in self.hidden else attribute
+            if one is not None:
+                yield one
 
     def resolve(self, parts: tuple[str, ...], *, in_aggregate: bool = False) -> Expression | None:
         """The column of that name: an output where the clause reads those, of FROM, an alias, of the query around."""
