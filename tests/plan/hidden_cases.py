@@ -97,7 +97,7 @@ HIDDEN: list[tuple[dict[str, Any], Plan, str]] = [
     (with_scope(JOIN, "every_branch"), united(joined(SEEN, OTHER), joined(SEEN, OTHER, B, D)), "broken"),
     (CROSS, HIDDEN_LEAF, "unverifiable"),
     (CROSS, step(SEEN, hides=False), "kept"),
-    (CROSS, step(SEEN, hides=True), "kept"),
+    (CROSS, step(SEEN, hides=True), "unverifiable"),
     (
         CROSS,
         UnknownPlan(description="cogroup", source_type="code", inputs=(SEEN, OTHER), columns=(A,), hides=False),

@@ -43,10 +43,15 @@ def judge_cross_join(rule: ForbidCrossJoin, plan: Plan) -> PlanFinding:
         )
     hidden = next((node for node in post_order(plan) if _hides_joins(node)), None)
     if hidden is not None:
-        what = "combines several inputs as code" if len(hidden.children) > 1 else "hides what came before it"
-        return unverifiable(f"a step {what}, so its joins cannot be seen", at=hidden)
+        return unverifiable(f"a step {_told(hidden)}, so its joins cannot be seen", at=hidden)
     looked_at = len({id(joined.node) for joined in joins})
     return kept(f"every join relates its inputs ({looked_at} looked at)" if looked_at else "the plan has no join")
+
+
+def _told(hidden: Plan) -> str:
+    if len(hidden.children) > 1:
+        return "combines several inputs as code"
+    return "cannot be seen into" if hidden.children else "hides what came before it"
 
 
 def _line(node: Plan) -> str:
@@ -130,4 +135,5 @@ def _is_single_row(plan: Plan) -> bool:
 
 
 def _hides_joins(node: Plan) -> bool:
-    return isinstance(node, UnknownPlan) and (len(node.inputs) > 1 or (not node.inputs and node.hides))
+    """Code combines several inputs as it likes; what nobody knows may hold a join in a subquery of its own."""
+    return isinstance(node, UnknownPlan) and (node.hides or len(node.inputs) > 1)
