@@ -53,7 +53,7 @@ def authorize(user: GetUserDep) -> Viewer:
     return Viewer(
         name=user.get_name(),
         scope=Scope(
-            values=frozenset(manager.get_authorized_dag_ids(user=user, method="GET")),
+            dags=frozenset(manager.get_authorized_dag_ids(user=user, method="GET")),
             includes_others=manager.is_authorized_custom_view(method="GET", resource_name=RESOURCE, user=user),
         ),
     )

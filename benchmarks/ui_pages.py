@@ -94,7 +94,7 @@ def _add_run(made: Rows, number: int, runs: int, version: ContractVersion, chanc
     add(models.attempt_context, *rows.context_rows(attempt))
     copied = ("attempt_id", "submission_id", "kind", "started_at", "contract")
     row = rows.attempt_row(attempt, position)
-    derived = {"position": position, "target": target, "state": state, "day": f"{at:%Y-%m-%d}"}
+    derived = {"position": position, "target": target, "state": state, "day": f"{at:%Y-%m-%d}", "dag_id": context["dag_id"]}
     add(models.attempt_state, {name: row[name] for name in copied} | derived)
     for step, name in enumerate(("received", "materialised", "judged", state)):
         event = build_event(attempt_id, name, at=at + timedelta(seconds=step * chance.random() * 9))
@@ -158,7 +158,7 @@ def main() -> None:
             fill(url, given.runs)
             print(f"{given.runs:,} runs recorded in {time.perf_counter() - start:.0f} s")
         with open_store(url, read_only=True) as store:
-            some = Viewer(scope=Scope(values=frozenset(f"dag_{n}" for n in range(100)), includes_others=False))
+            some = Viewer(scope=Scope(dags=frozenset(f"dag_{n}" for n in range(100)), includes_others=False))
             for title, viewer in (("who may see everything", Viewer()), ("who may see half of the DAGs", some)):
                 client = TestClient(create_app(store, clock=lambda: NOW, authorize=lambda viewer=viewer: viewer))
                 print(f"\nFor a viewer {title}: median, slowest, processor, size")

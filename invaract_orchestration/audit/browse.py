@@ -10,24 +10,26 @@ from typing import Protocol
 from invaract_orchestration.audit.log import AttemptView, ContractStatus, RuleCount
 from invaract_orchestration.audit.records import ContractVersion
 
+DAG = "dag_id"
+"""Key of an attempt's context that names the DAG which made it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The attempts that a viewer may see, by one name of their context.
+    """The attempts that a viewer may see, by the DAG that made them.
 
-    `values` are those that may be seen, null means all. `includes_others` says whether attempts without that name, such
-    as those of the command line, may be seen as well.
+    `dags` are those that may be seen, null means all. `includes_others` says whether attempts that no DAG made, such as those
+    of the command line, may be seen as well.
     """
 
-    name: str = "dag_id"
-    values: frozenset[str] | None = None
+    dags: frozenset[str] | None = None
     includes_others: bool = True
 
     def allows(self, context: Mapping[str, str]) -> bool:
         """Whether an attempt of this context may be seen."""
-        if self.name not in context:
+        if DAG not in context:
             return self.includes_others
-        return self.values is None or context[self.name] in self.values
+        return self.dags is None or context[DAG] in self.dags
 
 
 EVERYTHING = Scope()

@@ -147,7 +147,7 @@ class _Walk:
         for place in self._source.strays(frozenset(self._covered)):
             self._find("added", place, "no event records it")
         for place in self._source.stale_states():
-            self._find("edited", place, "it differs from the attempt's last event")
+            self._find("edited", place, "it differs from what is recorded of the attempt")
         if expected_head is not None:
             self._check_expected(expected_head)
 

@@ -26,6 +26,7 @@ from invaract_orchestration.audit.log import RuleCount
 from invaract_orchestration.stores import conditions, models, statistics
 from invaract_orchestration.stores.database import Database
 from invaract_orchestration.stores.models import moment
+from invaract_orchestration.stores.publications import last_publications
 from invaract_orchestration.stores.statuses import contract_statuses
 from invaract_orchestration.stores.views import load_readable
 
@@ -90,7 +91,7 @@ class SqlAuditBrowser:
 
 
 def _contracts(scope: Scope) -> Select[Any]:
-    name, seen = models.contract_version.c.contract, conditions.visible_each(scope)
+    name, seen = models.contract_version.c.contract, conditions.visible(scope)
     first = select(_state.attempt_id).where(_state.contract == name, *seen).limit(1).correlate(models.contract_version)
     query = select(name).distinct().order_by(name)
     return query.where(first.scalar_subquery().is_not(None)) if seen else query
@@ -139,23 +140,12 @@ def _day(text: str) -> date | None:
 
 def _receipts(scope: Scope, since: datetime) -> Select[Any]:
     """When each of the last publications was received and committed."""
-    made, later, earlier = models.publication.c, models.publication.alias(), models.attempt_state.alias()
-    pairs = select(made.contract, made.target).distinct().subquery("pairs")
-    of_pair = (later.c.contract == pairs.c.contract) & (later.c.target == pairs.c.target)
-    oldest = (
-        select(later.c.position).where(of_pair, *conditions.visible_each(scope, later.c.attempt_id))
-        .order_by(later.c.position.desc()).limit(1).offset(_DELAYS_OVER - 1).correlate(pairs).scalar_subquery()
-    )  # fmt: skip
-    known = select(pairs, func.coalesce(oldest, 0).label("oldest")).cte("known")
-    known = known.prefix_with("MATERIALIZED", dialect="postgresql")  # else it looks for the oldest for every publication
-    first = select(func.min(earlier.c.started_at)).where(earlier.c.submission_id == made.submission_id)
-    received = first.correlate(models.publication).scalar_subquery()
-    return (
-        select(made.contract, made.target, type_coerce(received, NullType()), type_coerce(made.committed_at, NullType()))
-        .join_from(known, models.publication, (made.contract == known.c.contract) & (made.target == known.c.target))
-        .where(made.position >= known.c.oldest, made.committed_at >= since)
-        .where(*conditions.visible(scope, made.attempt_id))
-    )
+    made, earlier = last_publications(scope, _DELAYS_OVER).subquery("made").c, models.attempt_state.alias()
+    received = select(func.min(earlier.c.started_at)).where(earlier.c.submission_id == made.submission_id)
+    return select(
+        made.contract, made.target, type_coerce(received.scalar_subquery(), NullType()),
+        type_coerce(made.committed_at, NullType()),
+    ).where(made.committed_at >= since)  # fmt: skip
 
 
 def _medians(found: Iterable[Any]) -> list[Delay]:

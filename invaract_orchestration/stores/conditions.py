@@ -35,24 +35,11 @@ def in_context(name: str, value: str) -> ColumnElement[bool]:
     return _state.attempt_id.in_(select(context.attempt_id).where(context.name == name, context.value == value))
 
 
-def visible(scope: Scope, attempt_id: Column[str] = _state.attempt_id) -> list[ColumnElement[bool]]:
-    """The attempts of a scope; no condition when it holds all of them."""
-    context = models.attempt_context.alias().c
-    of_attempt = (context.attempt_id == attempt_id) & (context.name == scope.name)
+def visible(scope: Scope, dag_id: ColumnElement[str] = _state.dag_id) -> list[ColumnElement[bool]]:
+    """The attempts of a scope, by the DAG that made them; no condition when it holds all of them."""
     if scope.includes_others:
-        return [] if scope.values is None else [~exists().where(of_attempt, context.value.not_in(scope.values))]
-    named = exists().where(of_attempt)
-    return [named if scope.values is None else named.where(context.value.in_(scope.values))]
-
-
-def visible_each(scope: Scope, attempt_id: Column[str] = _state.attempt_id) -> list[ColumnElement[bool]]:
-    """The same, asked of one attempt after another: for a query that stops at the first, where PostgreSQL would join all."""
-    context = models.attempt_context.alias().c
-    of_attempt = (context.attempt_id == attempt_id) & (context.name == scope.name)
-    value = select(context.value).where(of_attempt).correlate_except(context.value.table).scalar_subquery()
-    if scope.includes_others:
-        return [] if scope.values is None else [value.is_(None) | value.in_(scope.values)]
-    return [value.is_not(None) if scope.values is None else value.in_(scope.values)]
+        return [] if scope.dags is None else [dag_id.is_(None) | dag_id.in_(scope.dags)]
+    return [dag_id.is_not(None) if scope.dags is None else dag_id.in_(scope.dags)]
 
 
 def wanted_by(wanted: RunFilter) -> list[ColumnElement[bool]]:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, select, type_coerce
 from sqlalchemy.types import NullType
 
+from invaract_orchestration.audit.browse import DAG
 from invaract_orchestration.audit.chain import Head, Link, row_digest
 from invaract_orchestration.stores import models
 from invaract_orchestration.stores.places import attempt_digest, place_of
@@ -71,7 +72,9 @@ class SqlChain:
         copied = ("position", "submission_id", "contract", "kind", "started_at")
         day = models.day_in_utc(attempt.c.started_at, self._connection.dialect.name)
         differs = state.c.state.is_distinct_from(last) | state.c.target.is_distinct_from(submission.c.target)
-        differs |= state.c.day.is_distinct_from(day)
+        context = models.attempt_context.c
+        dag = select(context.value).where(context.attempt_id == attempt.c.attempt_id, context.name == DAG).scalar_subquery()
+        differs |= state.c.day.is_distinct_from(day) | state.c.dag_id.is_distinct_from(dag)
         for name in copied:
             differs |= state.c[name].is_distinct_from(attempt.c[name])
         joined = attempt.outerjoin(state, state.c.attempt_id == attempt.c.attempt_id).outerjoin(

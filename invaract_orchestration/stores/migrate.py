@@ -13,7 +13,7 @@ from invaract_orchestration.stores.database import Database
 if TYPE_CHECKING:
     from alembic.config import Config
 
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 """All revisions in order: an up-to-date store is known by the last one, without loading Alembic."""
 
 VERSION_TABLE = "invaract_revision"

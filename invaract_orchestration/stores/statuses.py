@@ -12,7 +12,8 @@ from invaract_orchestration.audit.chain import utc_text
 from invaract_orchestration.audit.log import AttemptView, ContractStatus, PublishedView
 from invaract_orchestration.errors import AuditError
 from invaract_orchestration.stores import models
-from invaract_orchestration.stores.conditions import visible_each
+from invaract_orchestration.stores.conditions import visible
+from invaract_orchestration.stores.publications import newest_publications
 from invaract_orchestration.stores.queries import Stored, fetch
 from invaract_orchestration.stores.views import load_readable, load_views, published_views
 
@@ -81,18 +82,18 @@ def _landmarks(scope: Scope) -> Select[Any]:
     last_delivered = (
         select(func.coalesce(func.max(delivered.c.position), 0))
         .where(delivered.c.contract == pairs.c.contract, delivered.c.target == pairs.c.target)
-        .where(delivered.c.kind == "run", delivered.c.state.in_(_DELIVERED), *visible_each(scope, delivered.c.attempt_id))
+        .where(delivered.c.kind == "run", delivered.c.state.in_(_DELIVERED), *visible(scope, delivered.c.dag_id))
         .correlate(pairs).scalar_subquery()
     )  # fmt: skip
     known = select(pairs, last_delivered.label("delivered")).cte("known")
     of_pair = and_(
-        _state.contract == known.c.contract, _state.target == known.c.target, _state.kind == "run", *visible_each(scope)
+        _state.contract == known.c.contract, _state.target == known.c.target, _state.kind == "run", *visible(scope)
     )
     blocked = of_pair & (_state.position > known.c.delivered) & _state.state.in_(_BLOCKED)
     last = select(func.max(_state.position)).where(of_pair)
     first_blocked = select(func.min(_state.position)).where(blocked)
     last_blocked = select(func.max(_state.position)).where(blocked)
-    seen = visible_each(scope)
+    seen = visible(scope)
     first = select(_state.attempt_id).where(_state.contract == known.c.contract, _state.target == known.c.target, *seen)
     of_viewer = first.limit(1).correlate(known).scalar_subquery().is_not(None)
     query = select(
@@ -110,29 +111,17 @@ def _last_published(
     submission_id = models.publication.c.submission_id
     views: list[PublishedView] = []
     try:
-        views = published_views(connection, submission_id.in_(_newest_publications(scope)))
+        views = published_views(connection, submission_id.in_(newest_publications(scope)))
     except AuditError:
         if unreadable is None:
             raise
-        for newest in connection.scalars(_newest_publications(scope)).all():
+        for newest in connection.scalars(newest_publications(scope)).all():
             try:
                 views += published_views(connection, submission_id == newest)
             except AuditError:
                 attempt = select(models.publication.c.attempt_id).where(submission_id == newest)
                 unreadable += connection.scalars(attempt).all()
     return {(view.submission.contract, view.submission.target): view for view in views}
-
-
-def _newest_publications(scope: Scope) -> Select[Any]:
-    """The submissions, by contract and target; null where the scope holds none."""
-    table = models.publication.alias()
-    known = select(models.publication.c.contract, models.publication.c.target).distinct().subquery("known")
-    newest = (
-        select(table.c.submission_id)
-        .where(table.c.contract == known.c.contract, table.c.target == known.c.target, *visible_each(scope, table.c.attempt_id))
-        .order_by(table.c.position.desc()).limit(1).correlate(known).scalar_subquery()
-    )  # fmt: skip
-    return select(newest).select_from(known)
 
 
 def _newest_versions(connection: Connection) -> dict[str, str]:

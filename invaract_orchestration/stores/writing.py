@@ -8,6 +8,7 @@ from datetime import UTC
 
 from sqlalchemy import Connection, Table, insert, select, update
 
+from invaract_orchestration.audit.browse import DAG
 from invaract_orchestration.audit.chain import canonical_json, link_hash, row_digest
 from invaract_orchestration.audit.records import SETTLED, Submission
 from invaract_orchestration.errors import AuditError
@@ -68,7 +69,8 @@ class Entry:
         self._covers[place_of(models.attempt, row)] = attempt_digest(row, named)
         names = ("attempt_id", "position", "submission_id", "contract", "kind", "started_at")
         day = row["started_at"].astimezone(UTC).date().isoformat()
-        state = {name: row[name] for name in names} | {"target": submission.target, "state": "", "day": day}
+        own = {"target": submission.target, "state": "", "day": day, "dag_id": named.get(DAG)}
+        state = {name: row[name] for name in names} | own
         self._connection.execute(insert(models.attempt_state), state)
 
     def follow(self, attempt_id: str) -> Subject:

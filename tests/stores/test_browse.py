@@ -13,13 +13,14 @@ from invaract_orchestration.testing.audit_records import (
     build_attempt,
     build_event,
     build_outcome,
+    build_publication,
     build_submission,
     record_published,
     record_rejected,
 )
 
 SINCE = START - timedelta(days=1)
-OF_ONE_DAG = Scope(values=frozenset({"load"}), includes_others=False)
+OF_ONE_DAG = Scope(dags=frozenset({"load"}), includes_others=False)
 
 
 def fill(store: SqlAuditStore) -> None:
@@ -69,7 +70,7 @@ def test_runs_are_paged_to_both_sides(store: SqlAuditStore) -> None:
 def test_scope_hides_rows_and_figures(store: SqlAuditStore) -> None:
     fill(store)
     assert ids(store, RunFilter(), OF_ONE_DAG) == ["att-2", "att-1"]
-    assert ids(store, RunFilter(), Scope(values=frozenset(), includes_others=True)) == ["att-4"]
+    assert ids(store, RunFilter(), Scope(dags=frozenset(), includes_others=True)) == ["att-4"]
     assert ids(store, RunFilter(), Scope(includes_others=False)) == ["att-3", "att-2", "att-1"]
     assert [each.contract for each in store.standing(OF_ONE_DAG).contracts] == ["flights"]
     assert [each.contract for each in store.rejections(OF_ONE_DAG, since=SINCE)] == ["flights"]
@@ -86,6 +87,35 @@ def test_standing_shows_no_publication_of_an_attempt_outside_the_scope(store: Sq
     assert status.last_published.publication.attempt_id == "att-1"
     assert status.last_attempt is not None
     assert status.last_attempt.attempt.attempt_id == "att-1"
+
+
+def test_publication_that_was_made_last_stands_whichever_attempt_was_opened_first(store: SqlAuditStore) -> None:
+    for scope in (EVERYTHING, OF_ONE_DAG):
+        number = 1 if scope is EVERYTHING else 3
+        slow, quick = f"{number}", f"{number + 1}"
+        for name in (slow, quick):
+            attempt = build_attempt(f"att-{name}", f"sub-{name}", context={"dag_id": "load"})
+            store.open_attempt(build_submission(f"sub-{name}"), attempt, build_event(attempt.attempt_id))
+        for name in (quick, slow):
+            made = build_publication(f"sub-{name}", f"att-{name}")
+            outcome = build_outcome(f"att-{name}", "published", publication=made)
+            store.record_outcome(outcome, build_event(f"att-{name}", "published"))
+        (status,) = store.standing(scope).contracts
+        assert status.last_published is not None
+        assert status.last_published.publication.attempt_id == f"att-{slow}"
+
+
+def test_publication_of_an_attempt_that_is_not_recorded_is_seen_by_who_sees_everything(store: SqlAuditStore) -> None:
+    attempt = build_attempt("att-2", "sub-1", context={"dag_id": "load"})
+    store.open_attempt(build_submission("sub-1"), attempt, build_event("att-2"))
+    outcome = build_outcome("att-2", "published", publication=build_publication("sub-1", "att-1"))
+    store.record_outcome(outcome, build_event("att-2", "published"))
+    everything, of_one = store.standing(EVERYTHING).contracts[0], store.standing(OF_ONE_DAG).contracts[0]
+    assert everything.last_published is not None
+    assert everything.last_published.publication.attempt_id == "att-1"
+    assert of_one.last_published is None
+    assert [each.publications for each in store.delays(EVERYTHING, since=SINCE)] == [1]
+    assert store.delays(OF_ONE_DAG, since=SINCE) == []
 
 
 def test_figures_are_counted(store: SqlAuditStore) -> None:

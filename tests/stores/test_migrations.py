@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from invaract_orchestration.audit import records
+from invaract_orchestration.audit.browse import RunFilter, Scope
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.errors import AuditUnavailable
 from invaract_orchestration.stores import migrate, models, open_store
@@ -96,21 +98,49 @@ def test_every_count_has_its_column() -> None:
         assert {column.name for column in table.columns if column.name.startswith("rows_")} == counts
 
 
-def test_migrate_of_an_older_store_keeps_what_is_recorded_and_fills_what_is_new(store_url: str) -> None:
-    with open_store(store_url) as store:
-        record_published(store, 1)
-        recorded = store.attempts()
-    engine = engine_of(store_url)
-    with engine.begin() as connection:
+def as_revision_2(store_url: str) -> None:
+    """What an earlier version has left: no DAG beside an attempt's state."""
+    by_place = "CREATE INDEX ix_attempt_state_contract_target_kind_position_state ON attempt_state"
+    with engine_of(store_url).begin() as connection:
+        for statement in (
+            "DROP INDEX ix_attempt_state_by_day",
+            "DROP INDEX ix_attempt_state_by_place",
+            "ALTER TABLE attempt_state DROP COLUMN dag_id",
+            "CREATE INDEX ix_attempt_state_by_day ON attempt_state (kind, day, contract, target, state, attempt_id)",
+            f"{by_place} (contract, target, kind, position, state)",
+            "UPDATE invaract_revision SET version_num = '0002'",
+        ):
+            connection.execute(text(statement))
+
+
+def as_revision_1(store_url: str) -> None:
+    """What the first version has left: no day either."""
+    as_revision_2(store_url)
+    with engine_of(store_url).begin() as connection:
         for index in ("ix_attempt_state_by_day", "ix_attempt_environment", "ix_outcome_failing"):
             connection.execute(text(f"DROP INDEX {index}"))
         connection.execute(text("ALTER TABLE attempt_state DROP COLUMN day"))
         connection.execute(text("UPDATE invaract_revision SET version_num = '0001'"))
 
+
+@pytest.mark.parametrize("as_older", [as_revision_1, as_revision_2])
+def test_migrate_of_an_older_store_keeps_what_is_recorded_and_fills_what_is_new(
+    store_url: str, as_older: Callable[[str], None]
+) -> None:
+    with open_store(store_url) as store:
+        record_published(store, 1, context={"dag_id": "load", "run_id": "r1"})
+        record_published(store, 2, context={"asset": "flights"})
+        recorded = store.attempts()
+    as_older(store_url)
+
     with pytest.raises(AuditUnavailable, match="older than this version"):
         open_store(store_url, read_only=True)
     with open_store(store_url) as store:
         assert store.attempts() == recorded
-        assert [(count.day.isoformat(), count.attempts) for count in store.counts_by_day()] == [("2026-03-01", 1)]
+        assert [(count.day.isoformat(), count.attempts) for count in store.counts_by_day()] == [("2026-03-01", 2)]
+        of_load = store.runs(RunFilter(), Scope(dags=frozenset({"load"}), includes_others=False))
+        assert [run.attempt.attempt_id for run in of_load.runs] == ["att-1"]
+        of_none = store.runs(RunFilter(), Scope(dags=frozenset()))
+        assert [run.attempt.attempt_id for run in of_none.runs] == ["att-2"]
         assert store.verify() == ()
     test_migrate_makes_the_tables_of_the_models(store_url)

@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from invaract_orchestration.audit.browse import EVERYTHING, RunFilter
+from invaract_orchestration.audit.browse import EVERYTHING, RunFilter, Scope
 from invaract_orchestration.stores import SqlAuditStore, open_store
 from invaract_orchestration.testing.audit_records import record_published, record_rejected
 
+OF_ONE_DAG = Scope(dags=frozenset({"load"}), includes_others=False)
+GROWING = tuple(
+    f"SCAN {table}" for table in ("attempt", "submission", "event", "verdict", "check_result", "outcome", "publication")
+)
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
 
 READS: dict[str, Callable[[SqlAuditStore], Any]] = {
@@ -73,18 +77,38 @@ def test_read_takes_as_many_statements_for_many_attempts_as_for_few(sqlite_url: 
         lambda store: store.activity(EVERYTHING, since=DAY),
         lambda store: store.activity(EVERYTHING, since=DAY, contract="contract-1"),
         lambda store: store.choices(EVERYTHING),
+        lambda store: store.runs(RunFilter(), EVERYTHING),
         lambda store: store.runs(RunFilter(has_failing_rows=True), EVERYTHING),
+        *(
+            lambda store, scope=scope, read=read: read(store, scope)
+            for scope in (EVERYTHING, OF_ONE_DAG)
+            for read in (
+                lambda store, scope: store.standing(scope),
+                lambda store, scope: store.delays(scope, since=DAY),
+                lambda store, scope: store.rejections(scope, since=DAY),
+                lambda store, scope: store.activity(scope, since=DAY),
+                lambda store, scope: store.choices(scope),
+            )
+        ),
     ],
 )
 def test_read_finds_its_rows_by_an_index(sqlite_url: str, read: Callable[[SqlAuditStore], Any]) -> None:
     with open_store(sqlite_url) as store:
         record(store, 1, 31)
-        selects = [each for each in statements_of(store, read) if each[0].startswith("SELECT")]
+        selects = [each for each in statements_of(store, read) if each[0].startswith(("SELECT", "WITH"))]
 
         def explain(connection: Any) -> list[str]:
             plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", values) for text, values in selects]
             steps = [row[3] for plan in plans for row in plan]
-            scans = [step for step in steps if step.startswith("SCAN") and "INDEX" not in step and "CONSTANT" not in step]
-            return [step for step in scans if not step.startswith("SCAN anon_")]  # what a limited query found, counted
+            return [step for step in steps if step.startswith(GROWING) and "INDEX" not in step]
 
+        assert selects != []
         assert store._database.read(explain) == []
+
+
+@pytest.mark.parametrize("name", ["activity", "rejections", "delays"])
+def test_figure_for_a_viewer_of_some_dags_asks_for_no_context(store: SqlAuditStore, name: str) -> None:
+    record(store, 1, 31)
+    asked = statements_of(store, lambda store: getattr(store, name)(OF_ONE_DAG, since=DAY))
+    assert any("dag_id" in text for text, _ in asked)
+    assert [text for text, _ in asked if "attempt_context" in text] == []

@@ -20,7 +20,7 @@ TRIGGERS = [(table.name, action) for table in models.APPEND_ONLY for action in (
 @pytest.fixture
 def recorded(store: SqlAuditStore) -> SqlAuditStore:
     """Three attempts and a waiver: events 1 to 4 of att-1, 5 to 7 of att-2, 8 to 11 of att-3, and 12."""
-    record_published(store, 1, context={"dag_id": "load"})
+    record_published(store, 1, context={"dag_id": "load", "run_id": "r1"})
     record_rejected(store, 2, "dest|required", "carrier|allowed")
     record_published(store, 3)
     store.grant(build_waiver())
@@ -62,9 +62,10 @@ EDITS = [
     ("contract_version", "document = '[]'", "contract_version flights/1.0.0"),
     ("submission", "intake_digest = 'x' WHERE submission_id = 'sub-2'", "submission sub-2"),
     ("attempt", "host = 'elsewhere' WHERE attempt_id = 'att-2'", "attempt att-2"),
-    ("attempt_context", "value = 'other'", "attempt att-1"),
+    ("attempt_context", "value = 'other' WHERE name = 'run_id'", "attempt att-1"),
     ("attempt_state", "state = 'published' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
     ("attempt_state", "contract = 'other' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
+    ("attempt_state", "dag_id = 'other' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
     ("attempt_state", "day = '2026-03-02' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
     ("event", "message = 'all went well' WHERE position = 6", "event 6"),
     ("event", "state = 'published' WHERE position = 6", "event 6"),
@@ -93,6 +94,13 @@ def test_edits_cover_every_table(table: str) -> None:
     assert table in {edit[0] for edit in EDITS}
 
 
+def test_verify_edited_dag_is_found_where_it_is_recorded_and_beside_the_state(
+    recorded: SqlAuditStore, tamper: Callable[[str], None]
+) -> None:
+    tamper("UPDATE attempt_context SET value = 'other' WHERE name = 'dag_id'")
+    assert found(recorded) == [("edited", "attempt att-1"), ("edited", "attempt_state att-1")]
+
+
 def test_verify_edited_time_is_found(recorded: SqlAuditStore, tamper: Callable[[str], None]) -> None:
     tamper("UPDATE publication SET committed_at = '2026-03-01T12:00:00.123457Z' WHERE submission_id = 'sub-1'")
     assert found(recorded) == [("edited", "publication sub-1")]
@@ -102,7 +110,7 @@ def test_verify_edited_time_is_found(recorded: SqlAuditStore, tamper: Callable[[
     ("statement", "place"),
     [
         ("DELETE FROM submission WHERE submission_id = 'sub-2'", "submission sub-2"),
-        ("DELETE FROM attempt_context", "attempt att-1"),
+        ("DELETE FROM attempt_context WHERE name = 'run_id'", "attempt att-1"),
         ("DELETE FROM attempt_state WHERE attempt_id = 'att-2'", "attempt_state att-2"),
         ("DELETE FROM check_result WHERE check_id = 'dest|required'", "check_result att-2/0/1"),
         ("DELETE FROM outcome WHERE attempt_id = 'att-3'", "outcome att-3/0"),

@@ -195,7 +195,7 @@ def scoped(told: Told, **scope: object) -> TestClient:
 
 
 def test_viewer_of_one_dag_sees_nothing_else(told: Told) -> None:
-    client = scoped(told, values=frozenset({"build_marts"}), includes_others=False)
+    client = scoped(told, dags=frozenset({"build_marts"}), includes_others=False)
     assert client.get("/api/runs").json()["total"] == 35
     assert [each["contract"] for each in client.get("/api/overview").json()["contracts"]] == ["daily_revenue"]
     assert client.get("/api/overview").json()["rejections"] == []
@@ -209,14 +209,14 @@ def test_viewer_of_one_dag_sees_nothing_else(told: Told) -> None:
 
 
 def test_viewer_without_dags_may_still_see_what_no_dag_made(told: Told) -> None:
-    client = scoped(told, values=frozenset(), includes_others=True)
+    client = scoped(told, dags=frozenset(), includes_others=True)
     found = {run["contract"] for run in client.get("/api/runs?limit=200").json()["runs"]}
     assert found == {"customers", "payments", "orders"}  # of orders the check alone, which somebody made by hand
     assert [run["kind"] for run in client.get("/api/runs?contract=orders").json()["runs"]] == ["check"]
 
 
 def test_viewer_of_nothing_gets_empty_pages(told: Told) -> None:
-    client = scoped(told, values=frozenset(), includes_others=False)
+    client = scoped(told, dags=frozenset(), includes_others=False)
     for path in ("/", "/runs", "/quarantine", "/status"):
         answer = client.get(path)
         assert answer.status_code == 200
