@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +28,7 @@ def _one_temporary_folder(config: pytest.Config) -> None:
     """Temporary files of the tests, and of every process that they start and kill, go when the tests end."""
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # pytest keeps its own folders for the next look
     folder = tempfile.mkdtemp(prefix="ivt-")  # short, as a socket's path has 107 characters at most
+    Path(folder).chmod(0o711)  # PostgreSQL's server is another user, and has its own folder in this one
     os.environ["TMPDIR"] = tempfile.tempdir = folder
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
