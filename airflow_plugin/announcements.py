@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.common.compat.sdk import Asset
 
 if TYPE_CHECKING:
-    from invaract_orchestration.audit.records import PublicationRecord
+    from collections.abc import Mapping
+
+    from invaract_orchestration.audit.records import Attempt, PublicationRecord
 
 
 def is_announced(outlet: Any, publication: PublicationRecord) -> bool:
@@ -25,3 +27,11 @@ def is_announced(outlet: Any, publication: PublicationRecord) -> bool:
     later = found.after(since.isoformat()) if hasattr(found, "after") else found  # Airflow 3.1 gives all of them
     known = ((event.extra or {}).get("submission_id") for event in later if event.timestamp >= since)
     return any(submission_id == publication.submission_id for submission_id in known)
+
+
+def is_left_to(first: Attempt, origin: Mapping[str, str]) -> bool:
+    """Whether the attempt that published is of the same task in another run, at work just now: that one announces it."""
+    from invaract_orchestration.audit.reconcile import is_run_by_another
+
+    is_same_task = all(first.context.get(name) == origin[name] for name in ("dag_id", "task_id"))
+    return is_same_task and is_run_by_another(first)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from airflow.providers.common.compat.sdk import AirflowSkipException, Asset, BaseOperator, determine_kwargs
 
-from airflow_plugin.announcements import is_announced
+from airflow_plugin.announcements import is_announced, is_left_to
 from airflow_plugin.exceptions import ContractBlocked, GateUnavailable
 from airflow_plugin.hooks import InvaractHook
 from airflow_plugin.links import ContractAuditLink
@@ -18,6 +18,7 @@ from airflow_plugin.transforms import asks_for, import_function, is_query, read_
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import Context
 
+    from invaract_orchestration.audit.log import AttemptView
     from invaract_orchestration.audit.records import Counts
     from invaract_orchestration.audit.result import GateResult
 
@@ -151,22 +152,26 @@ class ContractGateOperator(BaseOperator):
 
     def _announce(self, context: Context, result: GateResult) -> None:
         """Say what was published with each outlet that does not know of it; Airflow emits an event for each that is left."""
-        if result.publication is None:
+        first = self._first(result)
+        if result.publication is None or (first is not None and is_left_to(first.attempt, origin_of(context))):
             self.outlets = []
             return
         self.outlets = [o for o in self.outlets if not is_announced(o, result.publication)]
-        extra = asset_extra(result, self._counts(result)) if self.outlets else {}
+        extra = asset_extra(result, _counts(result, first)) if self.outlets else {}
         for outlet in self.outlets:
             context["outlet_events"][outlet].extra = extra
 
-    def _counts(self, result: GateResult) -> Counts:
-        """The counts of the attempt that published, which may have been an earlier one."""
+    def _first(self, result: GateResult) -> AttemptView | None:
+        """The attempt that published, when it is another one than this."""
         if result.publication is None or result.publication.attempt_id == result.attempt_id:
-            return result.counts
+            return None
         with self.hook().audit() as store:
-            first = store.attempt(result.publication.attempt_id)
-        found = first and (first.outcome or first.verdict)
-        return found.counts if found else result.counts
+            return store.attempt(result.publication.attempt_id)
+
+
+def _counts(result: GateResult, first: AttemptView | None) -> Counts:
+    found = first and (first.outcome or first.verdict)
+    return found.counts if found else result.counts
 
 
 def default_outlets(contract: str) -> list[Asset]:

@@ -98,6 +98,14 @@ def this_process() -> str:
     return f"{platform.node()}:{os.getpid()}:{_started(os.getpid())}"
 
 
+def is_run_by_another(attempt: Attempt) -> bool:
+    """Whether the process that made the attempt is another one of this machine, and still there."""
+    host, _, rest = attempt.context.get(PROCESS, "").partition(":")
+    pid, _, started = rest.partition(":")
+    is_other = host == platform.node() and pid.isdigit() and int(pid) != os.getpid()
+    return is_other and _started(int(pid)) == started
+
+
 def _is_gone(attempt: Attempt, now: datetime) -> bool:
     host, _, rest = attempt.context.get(PROCESS, "").partition(":")
     pid, _, started = rest.partition(":")

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
 FINAL = ("success", "failed")
+Seen = TypeVar("Seen")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class Standalone:
     def finish_run(self, dag_id: str, run_id: str, seconds: float = 300) -> dict[str, tuple[str, int]]:
         """State and number of tries of each task, `id[0]` for a mapped one, when the run has ended."""
         run = f"dags/{dag_id}/dagRuns/{run_id}"
-        wait_for(lambda: self.get(run)["state"] in FINAL, seconds, f"{run} to end")
+        wait_until(lambda: self.get(run)["state"], lambda state: state in FINAL, seconds, f"{run} to end")
         found = self.get(f"{run}/taskInstances")["task_instances"]
         return {
             ti["task_id"] if ti["map_index"] < 0 else f"{ti['task_id']}[{ti['map_index']}]": (ti["state"], ti["try_number"])
@@ -51,6 +52,13 @@ class Standalone:
             "include_downstream": True, "reset_dag_runs": True,
         }  # fmt: skip
         self.post(f"dags/{dag_id}/clearTaskInstances", body)
+
+    def finish_runs(self, dag_id: str, count: int, seconds: float = 300) -> list[str]:
+        """The states of a DAG's runs when so many have ended."""
+        return wait_until(
+            lambda: [str(run["state"]) for run in self.runs(dag_id)],
+            lambda states: len(states) == count and set(states) <= set(FINAL), seconds, f"{count} runs of {dag_id} to end",
+        )  # fmt: skip
 
     def runs(self, dag_id: str) -> list[dict[str, Any]]:
         return list(self.get(f"dags/{dag_id}/dagRuns")["dag_runs"])
@@ -87,10 +95,16 @@ def run_standalone(home: Path, environment: Mapping[str, str]) -> Iterator[Stand
 
 
 def wait_for(is_done: Callable[[], bool], seconds: float, what: str) -> None:
+    wait_until(is_done, bool, seconds, what)
+
+
+def wait_until(look: Callable[[], Seen], is_done: Callable[[Seen], bool], seconds: float, what: str) -> Seen:
+    """Look until it is done; what was seen last is in the failure."""
     end = time.monotonic() + seconds
-    while not is_done():
-        assert time.monotonic() < end, f"waited {seconds} s for {what}"
-        time.sleep(0.5)
+    while not is_done(seen := look()):
+        assert time.monotonic() < end, f"waited {seconds} s for {what}, last seen: {seen}"
+        time.sleep(0.25)
+    return seen
 
 
 def free_port() -> int:
