@@ -11,6 +11,7 @@ from invaract_orchestration.candidate.plan.expressions import (
     Comparison,
     Function,
     Literal,
+    UnknownExpression,
     passed,
     reference,
 )
@@ -20,6 +21,7 @@ from invaract_orchestration.candidate.plan.nodes import (
     Generate,
     Join,
     Plan,
+    Project,
     Read,
     Sample,
     Union,
@@ -134,5 +136,7 @@ HIDDEN: list[tuple[dict[str, Any], Plan, str]] = [
     (NO_PII, step(OTHER, hides=False), "kept"),
     (NO_PII, step(OTHER, hides=True), "unverifiable"),
     (NO_PII, step(SEEN, hides=False), "broken"),
+    (NO_PII, Project(child=OTHER, items=(Alias(A, UnknownExpression("column x")),)), "unverifiable"),
+    (NO_PII, Project(child=OTHER, items=(Alias(A, UnknownExpression("odd", (reference(C),))),)), "kept"),
     (NO_PII, UnknownPlan(description="step", source_type="code", inputs=(OTHER,), hides=False), "kept"),
 ]

@@ -90,6 +90,13 @@ def test_custom_rule_that_finds_nothing_is_kept() -> None:
     assert judged("no_limit", "SELECT a FROM t").outcome == "kept"
 
 
+def test_custom_rule_that_finds_nothing_in_a_plan_with_a_hidden_part_is_unverifiable() -> None:
+    finding = judged("no_limit", "SHOW TABLES")
+    assert finding.outcome == "unverifiable"
+    assert finding.reason == "no_limit found nothing in sight, and a step hides what it is made of"
+    assert judged("content", "SHOW TABLES").outcome == "kept"
+
+
 def test_custom_rule_takes_its_options() -> None:
     assert judged("no_limit", most=3).outcome == "kept"
     assert judged("no_limit", most=2).outcome == "broken"

@@ -152,8 +152,10 @@ def expression_lineage(expression: Expression, scope_of: Callable[[Plan], Scope]
             case Cast():
                 is_kept = node.to is not None and node.source is not None and is_lossless(node.source, node.to)
                 return parts[0] if is_kept else _computed(parts)
-            case UDF() | UnknownExpression():
+            case UDF():
                 return _merged((*parts, ColumnLineage(derivation="opaque")))
+            case UnknownExpression():  # without operands nobody knows what it reads
+                return _merged((*parts, ColumnLineage(derivation="opaque", hidden=not parts)))
             case AggregateCall():
                 return _merged((*parts, ColumnLineage(derivation="computed", aggregations=frozenset({node.name}))))
             case Function() if not node.args or node.name in _CHANGING:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import entry_points
 from typing import Any
 
-from invaract_orchestration.candidate.plan.nodes import Plan
+from invaract_orchestration.candidate.plan.nodes import Plan, UnknownPlan
+from invaract_orchestration.candidate.plan.traverse import post_order
 from invaract_orchestration.checks.plan_shape.finding import PlanFinding, kept, unverifiable
 from invaract_orchestration.contract.plan_rules import CustomPlanRule
 
@@ -16,7 +17,7 @@ _WORST = ("kept", "unverifiable", "broken")
 
 
 def judge_custom(rule: CustomPlanRule, plan: Plan) -> PlanFinding:
-    """The worst of what the user's rule finds; none: kept. A rule that is not installed or fails decides nothing."""
+    """The worst of what the user's rule finds; none: kept, if nothing is hidden. A rule that fails decides nothing."""
     found = {point.value: point for point in entry_points(group=GROUP) if point.name == rule.rule}
     if len(found) != 1:
         said = "is not installed" if not found else f"is named by several packages: {', '.join(sorted(found))}"
@@ -32,6 +33,9 @@ def judge_custom(rule: CustomPlanRule, plan: Plan) -> PlanFinding:
         )
     if not all(isinstance(one, PlanFinding) and one.outcome in _WORST for one in findings):
         return unverifiable(f"the plan rule {rule.rule!r} gave no PlanFinding", hint="return PlanFinding values")
+    hidden = next((node for node in post_order(plan) if isinstance(node, UnknownPlan) and node.hides), None)
+    if not findings and hidden is not None:
+        return unverifiable(f"{rule.rule} found nothing in sight, and a step hides what it is made of", at=hidden)
     return max(findings, key=lambda one: _WORST.index(one.outcome), default=kept(f"{rule.rule} found nothing"))
 
 
