@@ -25,7 +25,6 @@ from invaract_orchestration.candidate.plan.expressions import (
     Function,
     Literal,
     Subquery,
-    UnknownExpression,
     Value,
 )
 from invaract_orchestration.candidate.plan.nodes import Plan
@@ -61,7 +60,7 @@ _AGGREGATES = {
     "RegrR2": "REGR_R2", "RegrSXX": "REGR_SXX", "RegrSXY": "REGR_SXY", "RegrSYY": "REGR_SYY",
 }  # fmt: skip
 _RANKS = frozenset({"Rank", "DenseRank", "PercentRank"})
-_SHARED = "shared"
+_SHARED = "(shared)"
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -109,7 +108,7 @@ class CatalystExpressions:
             case "With":
                 return _with(parts)
             case "CommonExpressionRef":
-                return UnknownExpression(_SHARED)
+                return Function(_SHARED)
             case "NamedLambdaVariable":
                 return Function("variable")
         made = _of_table(node, parts) or _predicate(kind, parts) or self._with_plan(node, parts)
@@ -260,7 +259,7 @@ def _with(parts: tuple[Expression, ...]) -> Expression:
         return Function("with", parts)
 
     def instead(node: Expression) -> Expression | None:
-        return shared[0] if isinstance(node, UnknownExpression) and node.description == _SHARED else None
+        return shared[0] if isinstance(node, Function) and node.name == _SHARED else None
 
     return replaced(body, instead)
 

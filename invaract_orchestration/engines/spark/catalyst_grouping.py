@@ -12,6 +12,7 @@ from invaract_orchestration.candidate.plan.expressions import (
 )
 from invaract_orchestration.candidate.plan.nodes import Aggregate, Plan, Project
 from invaract_orchestration.candidate.plan.traverse import replaced
+from invaract_orchestration.engines.spark.catalyst_expand import rows_of
 from invaract_orchestration.engines.spark.catalyst_expressions import (
     CatalystExpressions,
     attributes,
@@ -37,35 +38,41 @@ def is_pivot(node: CatalystNode) -> bool:
 def with_grouping_sets(node: CatalystNode, child: Plan, reader: CatalystExpressions) -> Aggregate:
     """The aggregation over what stands below the Expand; `child` is that Expand's own input."""
     expand = node.children[0]
-    put_out = attributes(expand, "output")
-    rows = [[reader.read(one) for one in projection] for projection in expand.fields["projections"]]
+    rows = rows_of(expand, reader)
     below = {item.attribute.id: item.expression for item in child.items} if isinstance(child, Project) else {}
     source = child.child if isinstance(child, Project) else child
-    grouped = [key for key in listed(reader, node, "groupingExpressions") if isinstance(key, ColumnReference)]
-    places = {a.id: at for at, a in enumerate(put_out)}
+    grouped = {key.id for key in listed(reader, node, "groupingExpressions") if isinstance(key, ColumnReference)}
     keys: list[Expression] = []
     held: list[set[int]] = [set() for _ in rows]
     meaning: dict[int, Expression] = {}
-    for key in grouped:
-        at = places.get(key.id)
-        present = [n for n, row in enumerate(rows) if at is not None and not isinstance(row[at], Literal)]
-        if at is None or not present:
+    for at, attribute in enumerate(attributes(expand, "output")):
+        present = [n for n, row in enumerate(rows) if not isinstance(row[at], Literal)]
+        if not present:
             continue
         column = rows[present[0]][at]
-        expression = below.get(column.id, column) if isinstance(column, ColumnReference) else column
-        meaning[key.id] = expression
-        for n in present:
-            held[n].add(len(keys))
-        keys.append(expression)
+        meaning[attribute.id] = below.get(column.id, column) if isinstance(column, ColumnReference) else column
+        if attribute.id in grouped:
+            for n in present:
+                held[n].add(len(keys))
+            keys.append(meaning[attribute.id])
 
     def instead(one: Expression) -> Expression | None:
-        if isinstance(one, ColumnReference) and not one.path and one.id in meaning:
-            return meaning[one.id]
+        if isinstance(one, ColumnReference) and one.id in meaning:
+            return _stepped(meaning[one.id], one)
         return Function("grouping_id") if isinstance(one, ColumnReference) and one.name == GROUPING_ID else None
 
     items = [Alias(i.attribute, replaced(i.expression, instead)) for i in named_list(reader, node, "aggregateExpressions")]
     sets = tuple(tuple(sorted(one)) for one in held)
     return Aggregate(child=source, keys=tuple(keys), items=tuple(items), grouping_sets=sets)
+
+
+def _stepped(whole: Expression, read: ColumnReference) -> Expression:
+    """What a column means, or the field of it that is read."""
+    if not read.path:
+        return whole
+    if isinstance(whole, ColumnReference):
+        return ColumnReference(whole.id, whole.name, (*whole.path, *read.path), read.type, read.outer)
+    return Function("field", (whole,))
 
 
 def as_pivot(node: CatalystNode, lower: Plan, reader: CatalystExpressions) -> Aggregate:

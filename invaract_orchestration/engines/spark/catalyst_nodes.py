@@ -7,15 +7,11 @@ from typing import Any
 
 from invaract_orchestration.candidate.plan.diagnostics import Diagnostic
 from invaract_orchestration.candidate.plan.expressions import (
-    Alias,
     Attribute,
     Expression,
-    Function,
     Literal,
     Subquery,
     all_of,
-    passed,
-    reference,
 )
 from invaract_orchestration.candidate.plan.nodes import (
     Aggregate,
@@ -34,7 +30,7 @@ from invaract_orchestration.candidate.plan.nodes import (
     UnknownPlan,
     Window,
 )
-from invaract_orchestration.candidate.plan.traverse import signature
+from invaract_orchestration.engines.spark.catalyst_expand import expanded
 from invaract_orchestration.engines.spark.catalyst_expressions import (
     CatalystExpressions,
     attributes,
@@ -130,7 +126,7 @@ class CatalystNodes:
             case "Aggregate":
                 return self._aggregate(node, child)
             case "Expand":
-                return self._expand(node, child)
+                return expanded(node, child, reader)
             case "Window":
                 return self._window(node, child)
             case "LateralJoin":
@@ -202,18 +198,6 @@ class CatalystNodes:
             items=named_list(self._reader, node, "aggregateExpressions"),
         )
 
-    def _expand(self, node: CatalystNode, child: Plan) -> Plan:
-        """Several rows for each: a sliding time window, or UNPIVOT. A column that all of them share stays itself."""
-        if node.fields.get("projections") is None:
-            return _unpivoted(child, attributes(node, "output"), node.fields.get("reads"))
-        rows = [[self._reader.read(one) for one in projection] for projection in node.fields["projections"]]
-        items = []
-        for at, attribute in enumerate(attributes(node, "output")):
-            ways = {signature(row[at]): row[at] for row in rows}
-            only = next(iter(ways.values()))
-            items.append(Alias(attribute, only if len(ways) == 1 else Function("expand", tuple(ways.values()))))
-        return Project(child=child, items=tuple(items))
-
     def _window(self, node: CatalystNode, child: Plan) -> Plan:
         return Window(
             child=child,
@@ -243,15 +227,6 @@ class CatalystNodes:
     def _lose(self, node: CatalystNode, why: str) -> None:
         message = f"the step {node.kind} cannot be seen into: {why}"
         self.diagnostics.append(Diagnostic(code="plan.unknown_node", message=message))
-
-
-def _unpivoted(child: Plan, output: tuple[Attribute, ...], reads: list[int] | None) -> Plan:
-    """UNPIVOT, whose rows the JSON leaves out: made of the columns that it `reads` and that are gone above it, or may be."""
-    kept, ids = {a.id for a in output}, {a.id for a in child.output}
-    taken = tuple(reference(a) for a in child.output if a.id not in kept and (reads is None or a.id in reads))
-    columns = tuple(a for a in output if a.id not in ids)
-    made = Generate(child=child, generator=Function("unpivot", taken), columns=columns)
-    return Project(child=made, items=tuple(passed(a) for a in output))
 
 
 def _join_kind(node: CatalystNode) -> JoinKind:

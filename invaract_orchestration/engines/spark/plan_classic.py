@@ -8,9 +8,10 @@ from typing import Any
 
 from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Translation
 from invaract_orchestration.candidate.plan.nodes import Plan, UnknownPlan
+from invaract_orchestration.engines.spark.catalyst_expand import add_rows
 from invaract_orchestration.engines.spark.catalyst_leaves import Behind, CatalystLeaves
 from invaract_orchestration.engines.spark.catalyst_nodes import CatalystNodes
-from invaract_orchestration.engines.spark.plan_lines import lines_of, note_reads
+from invaract_orchestration.engines.spark.plan_lines import lines_of
 
 _DEEP_STACK = 1 << 29
 
@@ -37,8 +38,9 @@ def _translated(analysed: Any, own: Behind | None) -> Translation:
         return found.plan
 
     nodes.leaves = CatalystLeaves(analysed, seen_through, own)
-    told = json.loads(_json_of(analysed))
-    note_reads(analysed, told)
+    text = _json_of(analysed)
+    told = json.loads(text)
+    add_rows(analysed, text, told)
     plan = nodes.plan(told, lines_of(analysed, told))
     return Translation(plan=plan, diagnostics=tuple(dict.fromkeys(nodes.diagnostics)))
 

@@ -50,16 +50,6 @@ def lines_of(plan: Any, nodes: list[dict[str, Any]]) -> dict[int, WrittenAt]:
     return found
 
 
-def note_reads(plan: Any, nodes: list[dict[str, Any]]) -> None:
-    """Add to each Expand whose rows the JSON leaves out the ids of the columns that they are made of."""
-    if not any(_kind(one) == "Expand" and one.get("projections") is None for one in nodes):
-        return
-    for at, kind, one in _outermost(plan, nodes):
-        if kind == "Expand":
-            read = one.references().toSeq()
-            nodes[at]["reads"] = [int(read.apply(n).exprId().id()) for n in range(read.size())]
-
-
 def _outermost(plan: Any, nodes: list[dict[str, Any]]) -> Iterator[tuple[int, str, Any]]:
     """The first nodes of the list beside those of the JVM."""
     stack = [plan]
