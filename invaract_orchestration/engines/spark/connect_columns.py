@@ -8,6 +8,7 @@ from typing import Any
 from invaract_orchestration.candidate.plan.expressions import (
     Alias,
     Attribute,
+    Cast,
     ColumnReference,
     Expression,
     Function,
@@ -17,13 +18,17 @@ from invaract_orchestration.candidate.plan.expressions import (
 )
 from invaract_orchestration.candidate.plan.nodes import Aggregate, Generate, Project
 from invaract_orchestration.candidate.plan.sql.grouping import has_aggregate
+from invaract_orchestration.candidate.plan.sql.scope import stepped_into
 from invaract_orchestration.candidate.plan.traverse import references
-from invaract_orchestration.contract.field_types import BOOLEAN, FLOATS, INTEGERS, STRING, Decimal, FieldType
+from invaract_orchestration.contract.field_types import BOOLEAN, FLOATS, INTEGERS, STRING, Array, Decimal, FieldType, Map, Struct
 from invaract_orchestration.engines.spark.connect_expressions import ConnectReader, output_name
 from invaract_orchestration.engines.spark.connect_frames import Frame, item_of
 from invaract_orchestration.engines.spark.connect_grouping import with_calls
+from invaract_orchestration.engines.spark.connect_tables import columns_of
 
-KINDS = frozenset({"Project", "WithColumns", "WithColumnsRenamed", "ToDF", "Drop", "NAFill", "NAReplace", "Unpivot"})
+KINDS = frozenset({
+    "Project", "WithColumns", "WithColumnsRenamed", "ToDF", "ToSchema", "Drop", "NAFill", "NAReplace", "Unpivot",
+})  # fmt: skip
 
 
 def with_columns(node: Any, below: Frame, reader: ConnectReader) -> Frame:
@@ -40,6 +45,8 @@ def with_columns(node: Any, below: Frame, reader: ConnectReader) -> Frame:
             return _renamed(below, [new.get(folded(a.name), a.name) for a in below.columns], reader)
         case "ToDF":
             return _renamed(below, list(node._cols), reader)
+        case "ToSchema":
+            return _conformed(node, below, reader)
         case "Drop":
             return _dropped(node, below, reader)
         case "Unpivot":
@@ -95,6 +102,30 @@ def _renamed(below: Frame, names: list[str], reader: ConnectReader) -> Frame:
     pairs = zip(names, below.columns, strict=True)
     items = tuple(item_of(name, reference(a), reader.session) for name, a in pairs)
     return below.over(Project(child=below.plan, items=items))
+
+
+def _conformed(node: Any, below: Frame, reader: ConnectReader) -> Frame:
+    """to(schema): the columns that it names, in its order and as its types; null for one that is not there."""
+    session = reader.session
+    own = {session.folded(a.name): a for a in below.columns}
+    items = []
+    for name, type_ in columns_of(node._schema):
+        found = own.get(session.folded(name))
+        value = Literal(None, type_) if found is None else _as_declared(reference(found), found.type, type_)
+        items.append(item_of(name, value, session))
+    return below.over(Project(child=below.plan, items=tuple(items)))
+
+
+def _as_declared(value: Expression, found: FieldType | None, declared: FieldType | None) -> Expression:
+    """A value as a schema declares it: Spark builds a nested one anew (where it is not null), also when nothing changes."""
+    match found, declared:
+        case Struct(), Struct():
+            own = {name.lower(): type_ for name, type_ in found.fields}
+            parts = [(stepped_into(value, (name,)), own[name.lower()], t) for name, t in declared.fields if name.lower() in own]
+            return Function("named_struct", (value, *(_as_declared(*part) for part in parts)))
+        case (Array() | Map()), _:
+            return Function("transform", (value,))
+    return value if found == declared else Cast(value, declared, found)
 
 
 def _dropped(node: Any, below: Frame, reader: ConnectReader) -> Frame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, ColumnReference, Expression, reference
+from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, ColumnReference, Expression, passed, reference
 from invaract_orchestration.candidate.plan.nodes import Plan, Project
 from invaract_orchestration.candidate.plan.rule_names import split_name
 from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, stepped_into
@@ -40,6 +40,12 @@ class Frame:
             if named:
                 return stepped_into(reference(named[0], outer=is_outer), parts[1:])
         return scope.resolve(parts)
+
+    def shown(self) -> Plan:
+        """The plan with the visible columns alone, in their order: what a step gets that reads whole rows."""
+        if self.columns == self.plan.output:
+            return self.plan
+        return Project(child=self.plan, items=tuple(passed(a) for a in self.columns))
 
     def over(self, plan: Plan, columns: tuple[Attribute, ...] | None = None) -> Frame:
         """The frame of the next step, with what is remembered of the columns that are still there."""

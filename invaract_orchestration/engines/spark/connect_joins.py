@@ -45,7 +45,8 @@ def joined(node: Any, left: Frame, right: Frame, session: Session, reader_over: 
         parts.extend(reader.read(one) for one in wanted if not isinstance(one, str))
     plan = Join(left=left.plan, right=right.plan, kind=kind, condition=all_of(parts))
     if kind in ("semi", "anti"):
-        return left.over(plan, left.columns)
+        first = tuple(a for a, _, _ in pairs if a is not None)
+        return left.over(plan, (*first, *(a for a in left.columns if a not in first)))
     columns = both.columns
     joined: Plan = plan
     if using:

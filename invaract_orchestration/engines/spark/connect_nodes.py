@@ -9,7 +9,6 @@ from typing import Any
 from invaract_orchestration.candidate.plan.expressions import (
     Attribute,
     Function,
-    passed,
     reference,
 )
 from invaract_orchestration.candidate.plan.nodes import (
@@ -43,7 +42,7 @@ from invaract_orchestration.engines.spark.plan_lines import WrittenAt, call_site
 
 _TRANSPARENT = frozenset({
     "CachedRemoteRelation", "Hint", "Repartition", "RepartitionByExpression", "WithWatermark", "CollectMetrics",
-    "WithRelations", "ToSchema",
+    "WithRelations",
 })  # fmt: skip
 _CODE = frozenset({
     "MapPartitions", "GroupMap", "CoGroupMap", "ApplyInPandasWithState", "BaseTransformWithStateInPySpark",
@@ -88,7 +87,7 @@ class ConnectNodes:
             kind = type(node).__name__
             self._session.lose("plan.translator_failed", f"reading {kind}: {type(error).__name__}")
             columns = inputs[0].columns if inputs else ()
-            plans = tuple(one.plan for one in inputs)
+            plans = tuple(one.shown() for one in inputs)
             return _new(UnknownPlan(description=kind, source_type="spark_connect", inputs=plans, columns=columns))
 
     def _node(self, node: Any, inputs: list[Frame], around: Frame | None) -> Frame:
@@ -106,7 +105,7 @@ class ConnectNodes:
         if made is not None:
             return made
         self._session.lose("plan.unknown_node", f"the step {kind} cannot be seen into: it is not known")
-        plans = tuple(one.plan for one in inputs)
+        plans = tuple(one.shown() for one in inputs)
         return _new(UnknownPlan(description=kind, source_type="spark_connect", inputs=plans, columns=inputs[0].columns))
 
     def _of_rows(self, node: Any, below: Frame, reader: ConnectReader) -> Frame | None:
@@ -163,7 +162,7 @@ class ConnectNodes:
 
     def _reader(self, frame: Frame, around: Frame | None) -> ConnectReader:
         def plan_of(node: Any, outside: Frame) -> Plan:
-            return self.frame(node, outside).plan
+            return self.frame(node, outside).shown()
 
         return ConnectReader(self._session, frame, around, self._queries.query, plan_of)
 
@@ -204,7 +203,7 @@ class ConnectNodes:
     def _sql(self, node: Any, views: list[Frame]) -> Frame:
         self._queries.bindings.append({})
         for alias, frame in zip(node._views or (), views, strict=False):
-            self._queries.bind(str(alias._alias), frame.plan)
+            self._queries.bind(str(alias._alias), frame.shown())
         made = self._text(node._query)
         self._queries.bindings.pop()
         return made
@@ -220,7 +219,7 @@ class ConnectNodes:
         if unparsed is not None:
             declared = self._spark._parse_ddl(unparsed)
         columns = attributes_of(declared, self._session) if hasattr(declared, "fields") else inputs[0].columns
-        plans = tuple(one.plan for one in inputs)
+        plans = tuple(one.shown() for one in inputs)
         kind = type(node).__name__
         return _new(UnknownPlan(description=kind, source_type="code", inputs=plans, columns=columns, hides=False))
 
@@ -228,8 +227,8 @@ class ConnectNodes:
         words: dict[str, SetWord] = {"union": "UNION", "intersect": "INTERSECT", "except": "EXCEPT"}
         made = self._queries.sets.combined(
             words[node.set_op],
-            _visible(left),
-            _visible(right),
+            left.shown(),
+            right.shown(),
             is_distinct=not node.is_all,
             is_by_name=bool(node.by_name),
         )
@@ -274,9 +273,3 @@ def _at_line(frame: Frame, node: Any) -> Frame:
 def _new(plan: Plan) -> Frame:
     return Frame(plan, plan.output)
 
-
-def _visible(frame: Frame) -> Plan:
-    """The plan with the visible columns alone, in their order."""
-    if frame.columns == frame.plan.output:
-        return frame.plan
-    return Project(child=frame.plan, items=tuple(passed(a) for a in frame.columns))

@@ -24,15 +24,16 @@ class ConnectTables:
         self._known: dict[str, tuple[list[tuple[str, FieldType | None]], bool]] = {}
 
     def source(self, session: Session, parts: tuple[str, ...]) -> Plan | None:
-        """The table of that name; an opaque leaf for a view whose body only the server knows; null where there is none."""
+        """The table of that name; an opaque leaf for a view whose body only the server knows, and for a name that it does not
+        tell; null for the path of files."""
         name = ".".join(parts)
         if name not in self._known:
             try:
                 frame = self._spark.table(_quoted(parts))
                 self._known[name] = (columns_of(frame.schema), _has_body(frame))
-            except Exception as error:  # noqa: BLE001 - not there, or not told: the table is read without its columns
+            except Exception as error:  # noqa: BLE001 - whatever it was, a view may stand behind the name, and no table
                 session.lose("plan.unknown_table", f"the server does not tell {name!r}: {type(error).__name__}")
-                return None
+                return None if "/" in name else UnknownPlan(description=f"the table or view {name}", source_type="spark")
         columns, hides = self._known[name]
         attributes = tuple(session.attribute(column, type_) for column, type_ in columns)
         if hides:

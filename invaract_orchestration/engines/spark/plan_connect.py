@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Translation
-from invaract_orchestration.candidate.plan.expressions import passed
-from invaract_orchestration.candidate.plan.nodes import Project, UnknownPlan
+from invaract_orchestration.candidate.plan.nodes import UnknownPlan
 from invaract_orchestration.candidate.plan.sql.parse import on_deep_stack
 from invaract_orchestration.candidate.plan.sql.scope import Session
 from invaract_orchestration.engines.spark.catalyst_leaves import Behind
@@ -34,8 +33,5 @@ def _translated(frame: Any, behind: Behind | None, first_id: int) -> Translation
         "spark", {}, frozenset(), source=ConnectTables(spark).source, case_sensitive=is_case_sensitive, _last_id=first_id
     )
     made = ConnectNodes(session, spark, behind).frame(frame._plan)
-    plan = made.plan
-    if made.columns != plan.output:
-        plan = Project(child=plan, items=tuple(passed(a) for a in made.columns))
     lost = tuple(dict.fromkeys(session.diagnostics))
-    return Translation(plan=plan, diagnostics=lost, case_sensitive=is_case_sensitive)
+    return Translation(plan=made.shown(), diagnostics=lost, case_sensitive=is_case_sensitive)
