@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
@@ -84,4 +86,39 @@ def test_tracking_leaves_the_frame_class_as_it_was(frames: Any) -> None:
     before = (DataFrame.checkpoint, DataFrame.localCheckpoint)
     with pytest.raises(RuntimeError, match="job"), track_checkpoints():
         raise RuntimeError("the job failed")
+    assert (DataFrame.checkpoint, DataFrame.localCheckpoint) == before
+
+
+def test_threads_that_track_at_once_do_not_disturb_each_other(frames: Any) -> None:
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    from invaract_orchestration import track_checkpoints
+    from invaract_orchestration.engines.spark.plan_classic import translate_classic
+
+    before = (DataFrame.checkpoint, DataFrame.localCheckpoint)
+    entered, left = Barrier(2, timeout=60), Event()
+
+    def first() -> Any:
+        with track_checkpoints():
+            entered.wait()
+            return job(frames, lambda frame: frame.localCheckpoint())
+
+    def second() -> Any:
+        with track_checkpoints():
+            entered.wait()
+            assert left.wait(60)
+            return job(frames, lambda frame: frame.localCheckpoint())
+
+    with ThreadPoolExecutor(2) as pool:
+        early, late = pool.submit(first), pool.submit(second)
+        made = [early.result()]
+        untracked = job(frames, lambda frame: frame.localCheckpoint())
+        left.set()
+        made.append(late.result())
+    outcomes = [
+        judge_plan_rule(RULES.validate_python(rule), translate_classic(one).plan).outcome
+        for one in (*made, untracked)
+        for rule in EVERY_RULE
+    ]
+    assert outcomes == ["kept"] * 8 + ["unverifiable"] * 4
     assert (DataFrame.checkpoint, DataFrame.localCheckpoint) == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,13 +17,16 @@ class CheckpointLog:
 
     def __init__(self) -> None:
         self._classic: dict[tuple[str, int], Any] = {}
+        self._lock = Lock()
         self._connect: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     def note_rdd(self, rdd: Any, plan: Any) -> None:
         """The analysed plan (of the JVM) behind a checkpoint's RDD."""
-        self._classic[_key(rdd)] = plan
-        if len(self._classic) > _MOST_KEPT:
-            del self._classic[next(iter(self._classic))]
+        key = _key(rdd)
+        with self._lock:
+            self._classic[key] = plan
+            if len(self._classic) > _MOST_KEPT:
+                del self._classic[next(iter(self._classic))]
 
     def behind_rdd(self, rdd: Any) -> Any:
         """That plan, or null."""
