@@ -31,6 +31,10 @@ _READERS = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "sql"})
 """What jobs are called that find out about the columns of files. Those of writers are called so too, and belong to a query."""
 _DELTA_LOG = "DatabricksLogging.scala"
 """Where jobs are said to come from that Delta starts by itself."""
+_DELTA_LOG_ASIDE = "Delta: "
+"""How those are described that it starts on a thread of its own, as when a plan is made for rows that are not read yet."""
+_ASIDE = "$anonfun$withThreadLocalCaptured$1"
+"""What jobs of such a thread are called; those of a broadcast are called so too, and are described by the user's action."""
 
 
 @dataclass(slots=True)
@@ -73,9 +77,13 @@ def _is_look_up(store: Any, job_id: int) -> bool:
     found = store.jobWithAssociatedSql(job_id)
     job, is_query = found._1(), found._2().isDefined()
     called, _, where = str(job.name()).partition(" at ")
-    if where.startswith(_DELTA_LOG):
+    if where.startswith(_DELTA_LOG) or (called == _ASIDE and _described(job).startswith(_DELTA_LOG_ASIDE)):
         return not _writes(store, job)
     return called in _LOADERS or (called in _READERS and not is_query)
+
+
+def _described(job: Any) -> str:
+    return str(job.description().get()) if job.description().isDefined() else ""
 
 
 def _writes(store: Any, job: Any) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,8 +70,7 @@ def make_frame(
         open_pending(place, [(f.name, f.type) for f in batch.arriving.contract.fields])
         with translated("giving the transformation its rows"):
             arguments.append(base.read.format("delta").load(str(place)))
-    tracked: AbstractContextManager[Any] = nullcontext() if is_connect(base) else track_checkpoints()
-    with tracked:
+    with track_checkpoints():
         frame = _called(base, transform, arguments, {"links": links} if links else {})
         _require_frame(base, transform, frame)
         plan = _plan(frame, arguments[1:], _behind(place, source))
