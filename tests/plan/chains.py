@@ -196,10 +196,88 @@ def united_by_name(chain: Chain, _: Ground) -> Chain:
     return Chain(chain.frame.unionByName(turned, allowMissingColumns=True), None, chain.columns)
 
 
+def conformed(chain: Chain, _: Ground) -> Chain:
+    if "qty" not in chain.columns:
+        return chain
+    declared = chain.frame.schema.jsonValue()
+    declared["fields"] = [{**f, "type": "long"} if f["name"] == "qty" else f for f in reversed(declared["fields"])]
+    schema = type(chain.frame.schema).fromJson(declared)
+    return Chain(chain.frame.to(schema), None, tuple(reversed(chain.columns)))
+
+
+def numbered(chain: Chain, ground: Ground) -> Chain:
+    if "place" in chain.columns:
+        return chain
+    first = chain.columns[0]
+    place = ground.functions.expr(f"row_number() OVER (PARTITION BY {first} ORDER BY {first})")
+    return Chain(chain.frame.withColumn("place", place), None, (*chain.columns, "place"))
+
+
+def cubed(chain: Chain, ground: Ground) -> Chain:
+    if not {"region", "status", "qty"} <= set(chain.columns):
+        return chain
+    made = chain.frame.cube("region", "status").agg(ground.functions.max("qty").alias("qty"))
+    return Chain(made, None, ("region", "status", "qty"))
+
+
+def totalled(chain: Chain, ground: Ground) -> Chain:
+    if "qty" not in chain.columns:
+        return chain
+    return Chain(chain.frame.agg(ground.functions.sum("qty").alias("qty")), None, ("qty",))
+
+
+def intersected(chain: Chain, _: Ground) -> Chain:
+    return Chain(chain.frame.intersect(chain.frame.limit(5)), None, chain.columns)
+
+
+def subtracted(chain: Chain, _: Ground) -> Chain:
+    return Chain(chain.frame.exceptAll(chain.frame.limit(1)), None, chain.columns)
+
+
+def known_only(chain: Chain, ground: Ground) -> Chain:
+    if "customer_id" not in chain.columns:
+        return chain
+    columns = ("customer_id", *(c for c in chain.columns if c != "customer_id"))
+    return Chain(chain.frame.join(ground.tables["customers"], "customer_id", "left_semi"), None, columns)
+
+
+def joined_outside(chain: Chain, ground: Ground) -> Chain:
+    if "customer_id" not in chain.columns or {"name", "email"} & set(chain.columns):
+        return chain
+    other = ground.tables["customers"].select("customer_id", "email")
+    columns = ("customer_id", *(c for c in chain.columns if c != "customer_id"), "email")
+    return Chain(chain.frame.join(other, "customer_id", "full"), None, columns)
+
+
+def dropped(chain: Chain, _: Ground) -> Chain:
+    if not {"status", "qty"} & set(chain.columns) or len(chain.columns) < 3:
+        return chain
+    kept = tuple(c for c in chain.columns if c not in ("status", "qty"))
+    return Chain(chain.frame.drop("status", "qty"), None, kept)
+
+
+def replaced(chain: Chain, _: Ground) -> Chain:
+    if "region" not in chain.columns:
+        return chain
+    return Chain(chain.frame.na.replace("EU", "XX", ["region"]), None, chain.columns)
+
+
+def turned_over(chain: Chain, _: Ground) -> Chain:
+    return Chain(chain.frame.orderBy(chain.columns[0]).offset(1), None, chain.columns)
+
+
+def grouped_in_pandas(chain: Chain, _: Ground) -> Chain:
+    first = chain.columns[0]
+    made = chain.frame.groupBy(first).applyInPandas(lambda rows: rows, chain.frame.schema)
+    return Chain(made, None, chain.columns)
+
+
 STEPS: tuple[Step, ...] = (
     filtered, filtered_by_column, filtered_by_nested, selected, renamed, computed, widened, grouped, rolled_up, joined,
     joined_on, crossed, listed_beside, united, distinct, limited, exploded,
 )  # fmt: skip
 ODD_STEPS: tuple[Step, ...] = (
-    repeated_in_pandas, without_duplicates, sampled, pivoted, melted, mended, united_by_name,
+    repeated_in_pandas, without_duplicates, sampled, pivoted, melted, mended, united_by_name, conformed,
+    numbered, cubed, totalled, intersected, subtracted, known_only, joined_outside, dropped, replaced,
+    turned_over, grouped_in_pandas,
 )  # fmt: skip

@@ -16,11 +16,19 @@ def write_table(path: Path, cases: list[Case], outcomes: Mapping[tuple[str, str]
     before, _, rest = text.partition(BEGIN)
     old, _, after = rest.partition(END)
     known = read_table(old)
-    lines = ["| case | rule | " + " | ".join(EVERY_FRONT_END) + " |", "|---|---|" + "---|" * len(EVERY_FRONT_END)]
+    cells = {case.id: [shown(case, front_end, outcomes, known) for front_end in EVERY_FRONT_END] for case in cases}
+    lines = [summary([cell for row in cells.values() for cell in row], len(cases)), ""]
+    lines += ["| case | rule | " + " | ".join(EVERY_FRONT_END) + " |", "|---|---|" + "---|" * len(EVERY_FRONT_END)]
     for case in cases:
-        cells = [shown(case, front_end, outcomes, known) for front_end in EVERY_FRONT_END]
-        lines.append(f"| {case.id} | {case.entry['rule']['type']} | " + " | ".join(cells) + " |")
+        lines.append(f"| {case.id} | {case.entry['rule']['type']} | " + " | ".join(cells[case.id]) + " |")
     path.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n" + END + after, encoding="utf-8")
+
+
+def summary(cells: list[str], count: int) -> str:
+    """How many outcomes there are, and how many are not those that the cases ask for."""
+    given = [cell for cell in cells if cell != "-"]
+    differing, missing = given.count("differs"), given.count("not run")
+    return f"{count} cases, {len(given)} outcomes on {len(EVERY_FRONT_END)} front ends: {differing} differ, {missing} not run."
 
 
 def read_table(text: str) -> dict[tuple[str, str], str]:

@@ -22,13 +22,13 @@ def frames(plan_cases: CaseFile, tmp_path_factory: pytest.TempPathFactory) -> It
     from pyspark.sql.connect import functions as F  # noqa: N812 - as everybody writes it
     from pyspark.sql.connect.session import SparkSession
 
-    from tests.plan.connect_server import connect_server
     from tests.plan.spark_frames import SparkFrames
+    from tests.spark.sessions import connect_url
 
     folder: Path = tmp_path_factory.mktemp("connect")
-    with connect_server(folder) as address, pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")  # makes user functions those of a client
-        session = SparkSession.builder.remote(address).create()
+        session = SparkSession.builder.remote(connect_url()).create()
         yield SparkFrames(session, F, plan_cases, folder)
         session.stop()
 
