@@ -1,4 +1,4 @@
-"""Frames of the cases on a real session: empty typed files under the tables' names, and the user's functions."""
+"""Frames of the cases on a real session: typed folders without files under the tables' names, and the user's functions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class SparkFrames:
         self.tables: dict[str, Any] = {}
         for name, columns in cases.columns.items():
             ddl = ", ".join(f"`{column}` {text}" for column, text in columns.items())
-            path = str(folder / name)
-            session.createDataFrame([], ddl).write.mode("overwrite").parquet(path)
-            self.tables[name] = session.read.schema(ddl).parquet(path)
+            place = folder / name
+            place.mkdir(exist_ok=True)
+            self.tables[name] = session.read.schema(ddl).parquet(str(place))
             self.tables[name].createOrReplaceTempView(name)
         for name, declared in (cases.functions if registers else {}).items():
             session.udf.register(name, lambda *values: values[0], declared["returns"])
