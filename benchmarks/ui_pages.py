@@ -95,6 +95,7 @@ def _add_run(made: Rows, number: int, runs: int, version: ContractVersion, chanc
     copied = ("attempt_id", "submission_id", "kind", "started_at", "contract")
     row = rows.attempt_row(attempt, position)
     derived = {"position": position, "target": target, "state": state, "day": f"{at:%Y-%m-%d}", "dag_id": context["dag_id"]}
+    derived["published"] = position if state == "published" else None
     add(models.attempt_state, {name: row[name] for name in copied} | derived)
     for step, name in enumerate(("received", "materialised", "judged", state)):
         event = build_event(attempt_id, name, at=at + timedelta(seconds=step * chance.random() * 9))

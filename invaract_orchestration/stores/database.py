@@ -32,15 +32,15 @@ class Database:
         """Run `work` on one snapshot; `is_bounded=False` for work that may take long as a whole."""
         return self._run(work, writing=False, is_bounded=is_bounded)
 
-    def write(self, work: Callable[[Connection], T]) -> T:
-        """Run `work` in one transaction; no other one writes meanwhile.
+    def write(self, work: Callable[[Connection], T], *, is_bounded: bool = True) -> T:
+        """Run `work` in one transaction; no other one writes meanwhile. `is_bounded=False` as for `read`.
 
         Raises `AuditUnavailable` when nothing was written, or when the connection was lost while committing: whether it
         landed is not known then, and the same record may be written again.
         """
         if self._is_read_only:
             raise AuditUnavailable(f"The audit store {self.place} is open read-only", hint="open it for writing")
-        return self._run(work, writing=True, is_bounded=True)
+        return self._run(work, writing=True, is_bounded=is_bounded)
 
     def close(self) -> None:
         """Give the connections back."""

@@ -74,7 +74,11 @@ class SqlChain:
         differs = state.c.state.is_distinct_from(last) | state.c.target.is_distinct_from(submission.c.target)
         context = models.attempt_context.c
         dag = select(context.value).where(context.attempt_id == attempt.c.attempt_id, context.name == DAG).scalar_subquery()
+        made = models.publication.c
+        of_attempt = (made.submission_id == attempt.c.submission_id) & (made.attempt_id == attempt.c.attempt_id)
+        published = select(made.position).where(of_attempt).scalar_subquery()
         differs |= state.c.day.is_distinct_from(day) | state.c.dag_id.is_distinct_from(dag)
+        differs |= state.c.published.is_distinct_from(published)
         for name in copied:
             differs |= state.c[name].is_distinct_from(attempt.c[name])
         joined = attempt.outerjoin(state, state.c.attempt_id == attempt.c.attempt_id).outerjoin(

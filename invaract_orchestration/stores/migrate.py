@@ -27,7 +27,7 @@ def migrate(database: Database) -> None:
     """Create the schema or bring it up to date. Raises `AuditUnavailable` for one that only a newer version knows."""
     if _state(database) != "current":
         with _IN_PROCESS:
-            database.write(_upgrade)
+            database.write(_upgrade, is_bounded=False)
 
 
 def require_current(database: Database) -> None:
@@ -70,6 +70,7 @@ def _upgrade(connection: Connection) -> None:
 
     if connection.dialect.name == "postgresql":  # on SQLite the transaction itself is the lock
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK_KEY)))
+        connection.execute(select(func.set_config("statement_timeout", "0", True)))  # a store of many rows takes its time
     config = script_config()
     config.attributes["connection"] = connection
     command.upgrade(config, REVISIONS[-1])

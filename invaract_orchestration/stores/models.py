@@ -138,10 +138,12 @@ attempt_state = Table(
     Column("started_at", UtcTime, nullable=False),
     Column("day", String(10), nullable=False, server_default=""),  # of started_at, in UTC
     Column("dag_id", ID),  # of the attempt's context; null for one that no DAG made
+    Column("published", NUMBER),  # position of the publication that it made; null when it made none
     Index(None, "position"),
     Index(None, "state", "position"),
     Index(None, "submission_id", "position"),
     Index("ix_attempt_state_by_place", "contract", "target", "kind", "position", "state", "dag_id"),
+    Index(None, "contract", "target", "published", "dag_id"),
     Index(None, "started_at"),
     # holds all that the overview counts, in the order in which it counts
     Index("ix_attempt_state_by_day", "day", "contract", "target", "state", "kind", "dag_id"),

@@ -1,59 +1,57 @@
 """The last publications of each contract and target that a viewer may see.
 
-For a viewer of some DAGs they are looked for among the attempts, whose index holds the DAG: one of few DAGs is not answered by
-looking at every publication there is.
+For a viewer of some DAGs they are looked for among the attempts, which know the DAG; who sees everything sees publications of
+attempts too that are not recorded here.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import CTE, ColumnElement, FromClause, Select, func, select
+from sqlalchemy import CTE, ColumnElement, Select, func, select
 
 from invaract_orchestration.audit.browse import Scope
 from invaract_orchestration.stores import models
 from invaract_orchestration.stores.conditions import visible
 
-_AT_ONCE = 20
-"""So many attempts may overlap: the last publication is made by one of the last so many that published."""
-
 
 def newest_publications(scope: Scope) -> Select[Any]:
     """The submission of the last one, by contract and target; null where the scope holds none."""
-    places, newest = _places(), models.publication.alias()
-    made, order, of_place = _made_in(places, scope)
-    last = select(made.c.position).where(*of_place).order_by(order.desc()).limit(_AT_ONCE).correlate(places).subquery("last")
-    position = select(func.max(last.c.position)).correlate(places).scalar_subquery()
-    here = (newest.c.contract == places.c.contract) & (newest.c.target == places.c.target)
-    found = select(newest.c.submission_id).where(here, newest.c.position == position)
-    return select(found.correlate(places).scalar_subquery()).select_from(places)
+    places = _places()
+    found = select(models.publication.c.submission_id).where(
+        *_of(places, models.publication.c), models.publication.c.position == _position(places, scope, 1)
+    )
+    newest = select(found.correlate(places).scalar_subquery().label("submission_id")).select_from(places).cte("newest")
+    return select(newest.prefix_with("MATERIALIZED").c.submission_id)  # else PostgreSQL looks for it more than once
 
 
 def last_publications(scope: Scope, count: int) -> Select[Any]:
     """Contract, target, submission and time of commit of the last `count` of each contract and target."""
     places = _places()
-    _, order, of_place = _made_in(places, scope)
-    first = select(order).where(*of_place).order_by(order.desc()).limit(1).offset(count - 1).correlate(places)
-    known = select(places, func.coalesce(first.scalar_subquery(), 0).label("first")).cte("known")
+    known = select(places, func.coalesce(_position(places, scope, count), 0).label("first")).cte("known")
     known = known.prefix_with("MATERIALIZED")  # else the first is looked for again for every publication
-    made, order, of_place = _made_in(known, scope)
-    query = select(made.c.contract, made.c.target, made.c.submission_id, made.c.committed_at).select_from(known)
-    return query.where(*of_place, order >= known.c.first)
+    made, state = models.publication.c, models.attempt_state.c
+    query = select(made.contract, made.target, made.submission_id, made.committed_at).select_from(known)
+    seen = visible(scope)
+    if not seen:
+        return query.where(*_of(known, made), made.position >= known.c.first)
+    of_attempt = (made.submission_id == state.submission_id) & (made.position == state.published)
+    return query.where(*_of(known, state), state.published >= known.c.first, *seen, of_attempt)
+
+
+def _position(places: CTE, scope: Scope, count: int) -> Any:
+    """The position of a place's last publication but so many; null where it has fewer."""
+    state, made = models.attempt_state.alias(), models.publication.alias()
+    seen = visible(scope, state.c.dag_id)
+    table, position = (state, state.c.published) if seen else (made, made.c.position)
+    query = select(position).where(*_of(places, table.c), position.is_not(None), *seen)
+    return query.order_by(position.desc()).limit(1).offset(count - 1).correlate(places).scalar_subquery()
+
+
+def _of(places: CTE, columns: Any) -> list[ColumnElement[bool]]:
+    return [columns.contract == places.c.contract, columns.target == places.c.target]
 
 
 def _places() -> CTE:
-    made = models.publication.c
-    return select(made.contract, made.target).distinct().cte("places")
-
-
-def _made_in(places: CTE, scope: Scope) -> tuple[FromClause, ColumnElement[int], list[ColumnElement[bool]]]:
-    """Publications, what they are ordered by, and the conditions for those of a place that the scope holds."""
-    made, state = models.publication.alias(), models.attempt_state.alias()
-    seen = visible(scope, state.c.dag_id)
-    if not seen:
-        return made, made.c.position, [made.c.contract == places.c.contract, made.c.target == places.c.target]
-    is_published = func.coalesce(state.c.state, "") == "published"  # SQLite would take the index of states: most are published
-    return made, state.c.position, [
-        state.c.contract == places.c.contract, state.c.target == places.c.target, state.c.kind == "run", is_published, *seen,
-        made.c.submission_id == state.c.submission_id, made.c.attempt_id == state.c.attempt_id,
-    ]  # fmt: skip
+    made = models.publication.alias()
+    return select(made.c.contract, made.c.target).distinct().cte("places")

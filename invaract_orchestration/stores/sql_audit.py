@@ -150,6 +150,7 @@ def _put_publication(entry: Entry, publication: PublicationRecord, subject: Subj
     row = rows.publication_row(publication, subject.contract, entry.position)
     same = tuple(name for name in row if name not in {"position", "committed_at"})
     _refuse(place, entry.put(models.publication, row, same=same))
+    entry.mark_published(publication.attempt_id, publication.submission_id)
 
 
 def _unsettled(connection: Connection, contract: str, target: str) -> Sequence[AttemptView]:

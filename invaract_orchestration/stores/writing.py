@@ -73,6 +73,13 @@ class Entry:
         state = {name: row[name] for name in names} | own
         self._connection.execute(insert(models.attempt_state), state)
 
+    def mark_published(self, attempt_id: str, submission_id: str) -> None:
+        """Note beside the attempt's state what it published; nothing when the attempt is not recorded here."""
+        state, made = models.attempt_state, models.publication
+        position = select(made.c.position).where(made.c.submission_id == submission_id).scalar_subquery()
+        of_attempt = (state.c.attempt_id == attempt_id) & (state.c.submission_id == submission_id)
+        self._connection.execute(update(state).where(of_attempt).values(published=position))
+
     def follow(self, attempt_id: str) -> Subject:
         """Read where the attempt stands. Raises when it is not recorded."""
         state = models.attempt_state

@@ -105,7 +105,9 @@ def as_revision_2(store_url: str) -> None:
         for statement in (
             "DROP INDEX ix_attempt_state_by_day",
             "DROP INDEX ix_attempt_state_by_place",
+            "DROP INDEX ix_attempt_state_contract_target_published_dag_id",
             "ALTER TABLE attempt_state DROP COLUMN dag_id",
+            "ALTER TABLE attempt_state DROP COLUMN published",
             "CREATE INDEX ix_attempt_state_by_day ON attempt_state (kind, day, contract, target, state, attempt_id)",
             f"{by_place} (contract, target, kind, position, state)",
             "UPDATE invaract_revision SET version_num = '0002'",

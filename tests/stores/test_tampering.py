@@ -66,6 +66,7 @@ EDITS = [
     ("attempt_state", "state = 'published' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
     ("attempt_state", "contract = 'other' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
     ("attempt_state", "dag_id = 'other' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
+    ("attempt_state", "published = NULL WHERE attempt_id = 'att-1'", "attempt_state att-1"),
     ("attempt_state", "day = '2026-03-02' WHERE attempt_id = 'att-2'", "attempt_state att-2"),
     ("event", "message = 'all went well' WHERE position = 6", "event 6"),
     ("event", "state = 'published' WHERE position = 6", "event 6"),
