@@ -14,6 +14,7 @@ from invaract_orchestration.ui.wording import Word, word_of
 _ACCEPTED = ("published", "no_op")
 _FAILED = ("failed", "conflict", "unknown")
 _ENDED = (*_ACCEPTED, *_FAILED, "rejected")
+_KINDS = dict.fromkeys(_ACCEPTED, "published") | dict.fromkeys(_FAILED, "failed") | {"rejected": "rejected"}
 _NOT_RUN = Word("Not run yet", "idle")
 
 Place = tuple[str, str]
@@ -104,17 +105,9 @@ def _by_place(activity: Iterable[ContractDay]) -> dict[Place, list[ContractDay]]
 def _days(activity: Iterable[ContractDay], shown: Sequence[date]) -> list[Day]:
     counts = {day: {"published": 0, "rejected": 0, "failed": 0, "running": 0} for day in shown}
     for one in activity:
-        if one.day in counts:
-            counts[one.day][_kind(one.state)] += one.attempts
+        if (of_day := counts.get(one.day)) is not None:
+            of_day[_KINDS.get(one.state, "running")] += one.attempts
     return [Day.model_construct(None, day=day, **each) for day, each in counts.items()]  # counted here, nothing to check
-
-
-def _kind(state: str) -> str:
-    if state in _ACCEPTED:
-        return "published"
-    if state == "rejected":
-        return state
-    return "failed" if state in _FAILED else "running"
 
 
 def _pass_rate(activity: Iterable[ContractDay]) -> float | None:
