@@ -22,7 +22,7 @@ from invaract_orchestration.engines.spark.failing import Failing, FailingWriter
 from invaract_orchestration.engines.spark.files import candidate_frame, remove, spelled_columns, write_candidate
 from invaract_orchestration.engines.spark.readings import rows_of
 from invaract_orchestration.engines.spark.row_conditions import null_condition, row_condition
-from invaract_orchestration.engines.spark.rows import BLANK, DOUBT, HEADER, RECORD, Rows, column_types
+from invaract_orchestration.engines.spark.rows import BLANK, DOUBT, HEADER, RECORD, Rows, column_types, only
 from invaract_orchestration.engines.spark.session import PrivateSession, observed, translated
 from invaract_orchestration.engines.spark.statistics import is_proven
 from invaract_orchestration.engines.spark.stepped import SteppedWriter
@@ -88,7 +88,9 @@ class Writer:
         right = q.all_of(column for _, _, column in rows.rights)
         is_wrong = f"count_if(k = '{RECORD}' AND NOT ({right}))"
         watched, seen = self.session.observe(source, _SEEN | {"wrong": is_wrong})
-        candidate = write_candidate(self._chosen(watched.where(f"k = '{RECORD}' AND {right}"), rows), self.request)
+        good = self._chosen(watched.where(f"k = '{RECORD}' AND {right}"), rows)
+        with self.session.own_plans():
+            candidate = write_candidate(good, self.request)
         counts = observed(seen, (*_SEEN, "wrong"))
         if counts is not None and counts["headers"] == rows.headers and not counts["doubts"] and not counts["wrong"]:
             read = counts["lines"] - counts["headers"] - counts["blanks"]
@@ -110,7 +112,8 @@ class Writer:
             candidate = self._write_from(whole, checks)
         else:
             good = q.all_of([rows.guard(), *(c for _, c in self._conditions(rows, checks, only_errors=True))])
-            candidate = write_candidate(self._chosen(rows.numbered().where(good), rows), self.request)
+            with self.session.own_plans():
+                candidate = write_candidate(self._chosen(only(rows.numbered(), good), rows), self.request)
         if whole is not None:
             remove(f.path for f in whole.files)
         read = candidate.rows + failing.kept.rows

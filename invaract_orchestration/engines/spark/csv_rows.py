@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -11,9 +12,20 @@ from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.spark import csv_lines
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.folders import Folders
-from invaract_orchestration.engines.spark.rows import BLANK, DOUBT, HEADER, PLACE, RECORD, WITH_NULLS, Rows, union
+from invaract_orchestration.engines.spark.rows import (
+    BLANK,
+    DOUBT,
+    HEADER,
+    PLACE,
+    RECORD,
+    WITH_NULLS,
+    Held,
+    Rows,
+    union,
+    with_held,
+)
 from invaract_orchestration.engines.spark.session import PrivateSession
-from invaract_orchestration.engines.spark.text_forms import Reading, read_text
+from invaract_orchestration.engines.spark.text_forms import read_text
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
 
@@ -33,15 +45,20 @@ def csv_rows(session: PrivateSession, contract: Contract, batch: Batch) -> Rows:
     """The readings of CSV files."""
     groups = _grouped(batch)
     folders = Folders.of(contract, batch)
-    readings = [read_text(f"r{i}", f.type, f, contract.timezone) for i, f in enumerate(contract.fields)]
+    held = [Held(f"x{i}") for i in range(len(contract.fields))]
+    readings = [read_text(f"r{i}", f.type, f, contract.timezone, held[i]) for i, f in enumerate(contract.fields)]
     is_sure = batch.source.options.encoding != "utf-16" and all(la.header is not None for g in groups for la in g.layouts)
 
+    def typed(frame: Any, kept: tuple[str, ...]) -> Any:
+        values = [f"{r.value} AS v{i}" for i, r in enumerate(readings)]
+        rights = [f"(r{i} IS NULL OR coalesce({r.is_right}, false)) AS t{i}" for i, r in enumerate(readings)]
+        return with_held(frame, held).selectExpr(*kept, *values, *rights)
+
     def quick() -> Any:
-        return reduce(union, [_typed_texts(_quick_csv(session, contract, batch, g, folders), readings, ("k",)) for g in groups])
+        return reduce(union, [typed(_quick_csv(session, contract, batch, g, folders), ("k",)) for g in groups])
 
     def numbered() -> Any:
-        kept = (*PLACE, "s0")
-        return reduce(union, [_typed_texts(_csv_records(session, contract, batch, g, folders), readings, kept) for g in groups])
+        return reduce(union, [typed(_csv_records(session, contract, batch, g, folders), (*PLACE, "s0")) for g in groups])
 
     return Rows(
         quick=quick if is_sure else None, numbered=numbered, headers=len(batch.files),
@@ -72,13 +89,14 @@ def _quick_csv(session: PrivateSession, contract: Contract, batch: Batch, group:
         "*", f"{csv_lines.is_header('raw', headers)} AS is_header", f"{csv_lines.is_text('raw', options.encoding)} AS is_text",
         f"{csv_lines.line_text(bare, options.encoding)} AS line",
     )  # fmt: skip
-    lines = lines.selectExpr("*", f"{csv_lines.Cells(options).split('line')} AS cs")
+    cells = csv_lines.Cells(options)
+    lines = lines.selectExpr("*", f"{cells.split('line')} AS cs")
     is_blank = "line = ''" if width > 1 else "false"
     is_record = f"is_text AND coalesce(size(cs) = {width}, false){_trailing(width, names)}"
     kind = (
         f"CASE WHEN is_header THEN '{HEADER}' WHEN {is_blank} THEN '{BLANK}' WHEN {is_record} THEN '{RECORD}' ELSE '{DOUBT}' END"
     )
-    return lines.selectExpr(f"{kind} AS k", *_raw(contract, batch, group, folders))
+    return lines.selectExpr(f"{kind} AS k", *_raw(contract, group, folders, lambda j: cells.value(f"cs[{j}]")))
 
 
 def _csv_records(session: PrivateSession, contract: Contract, batch: Batch, group: _Group, folders: Folders) -> Any:
@@ -95,12 +113,13 @@ def _csv_records(session: PrivateSession, contract: Contract, batch: Batch, grou
         records = _numbered_without_blanks(records)
     records = folders.joined(session, records).selectExpr("*", f"{cells.split('line')} AS cs")
     is_record = f"is_text AND coalesce(size(cs) = {width}, false){_trailing(width, names)}"
-    texts = [(n, cells.value(f"cs[{j}]")) for j, n in enumerate(names)] + [(n, folders.value(n)) for n in folders.columns]
+    records = records.selectExpr("*", f"({is_record}) AS s0", *(f"{cells.value(f'cs[{j}]')} AS c{j}" for j in range(len(names))))
+    texts = [(n, f"c{j}") for j, n in enumerate(names)] + [(n, folders.value(n)) for n in folders.columns]
     packed = ", ".join(f"{q.text(n)}, {value}" for n, value in texts)
-    original = f"to_json(CASE WHEN s0 THEN named_struct({packed}) END, {WITH_NULLS})"
-    return records.selectExpr("*", f"({is_record}) AS s0").selectExpr(
+    original = f"to_json(named_struct({packed}), {WITH_NULLS})"
+    return records.selectExpr(
         "f", "n", f"CASE WHEN s0 THEN {original} ELSE to_json(named_struct('line', line)) END AS p", "s0",
-        *_raw(contract, batch, group, folders),
+        *_raw(contract, group, folders, lambda j: f"c{j}"),
     )  # fmt: skip
 
 
@@ -118,16 +137,10 @@ def _trailing(width: int, names: tuple[str, ...]) -> str:
     return f" AND cs[{width - 1}] = ''" if width > len(names) else ""
 
 
-def _raw(contract: Contract, batch: Batch, group: _Group, folders: Folders) -> list[str]:
+def _raw(contract: Contract, group: _Group, folders: Folders, cell: Callable[[int], str]) -> list[str]:
     """The text of each field, null where its column is absent."""
-    cells, feeds = csv_lines.Cells(batch.source.options), group.files[0].feeds
+    feeds = group.files[0].feeds
     return [
-        f"{cells.value(f'cs[{feeds.index(f.name)}]') if f.name in feeds else folders.value(f.name)} AS r{i}"
+        f"{cell(feeds.index(f.name)) if f.name in feeds else folders.value(f.name)} AS r{i}"
         for i, f in enumerate(contract.fields)
     ]
-
-
-def _typed_texts(frame: Any, readings: list[Reading], kept: tuple[str, ...]) -> Any:
-    values = [f"{r.value} AS v{i}" for i, r in enumerate(readings)]
-    rights = [f"(r{i} IS NULL OR coalesce({r.is_right}, false)) AS t{i}" for i, r in enumerate(readings)]
-    return frame.selectExpr(*kept, *values, *rights)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.files import candidate_frame, spelled_columns
 from invaract_orchestration.engines.spark.folders import path_of
 from invaract_orchestration.engines.spark.row_conditions import null_condition, row_condition
-from invaract_orchestration.engines.spark.rows import Rows, as_payload, column_types
+from invaract_orchestration.engines.spark.rows import Rows, as_payload, column_types, only
 from invaract_orchestration.engines.spark.session import PrivateSession, translated
 
 _KEPT = pa.schema(
@@ -66,7 +66,7 @@ class FailingWriter:
             if (n := null_condition(c, lambda name: known.get(name.lower())))
         ]
         broken, undecided = self._lists()
-        return self._collected(self.rows.numbered(), ("f", "n", "p"), broken, undecided, nulls)
+        return self._collected(self.rows.numbered(), ("f", "n", "p"), broken, undecided, nulls, only)
 
     def from_candidate(self, whole: Candidate) -> Failing:
         """Take the failing rows from a candidate whose source gives no second reading."""
@@ -83,7 +83,8 @@ class FailingWriter:
         ]
         nulls = [(c.check, n) for c, _ in self.conditions if (n := null_condition(c, columns))]
         payload = f"to_json(named_struct({packed}), map('ignoreNullFields', 'false'))"
-        return self._collected(candidate_frame(self.session.spark, whole), ("''", "0L", payload), broken, [], nulls)
+        place, frame = ("''", "0L", payload), candidate_frame(self.session.spark, whole)
+        return self._collected(frame, place, broken, [], nulls, lambda rows, failing: rows.where(failing))
 
     def form_lists(self) -> list[tuple[str, str, bool]]:
         """(check, broken when, is error) for the structure and the forms of every record."""
@@ -110,18 +111,18 @@ class FailingWriter:
 
     def _collected(
         self, frame: Any, place: tuple[str, str, str], broken: Sequence[tuple[str, str, bool]],
-        undecided: Sequence[tuple[str, str]], nulls: Sequence[tuple[str, str]],
+        undecided: Sequence[tuple[str, str]], nulls: Sequence[tuple[str, str]], keep: Callable[[Any, str], Any],
     ) -> Failing:  # fmt: skip
         failing = " OR ".join(f"({when})" for _, when, is_error in broken if is_error) or "false"
         lists = [
             f"{list_of([(c, w) for c, w, _ in broken])} AS broken", f"{list_of(undecided)} AS undecided",
             f"{list_of(nulls)} AS nulls",
         ]  # fmt: skip
-        chosen = frame.where(failing).selectExpr(
+        chosen = keep(frame, failing).selectExpr(
             f"{place[0]} AS source_file", f"{place[1]} AS record_number", f"{place[2]} AS payload", *lists
         )
         folder = self.scratch / uuid.uuid4().hex
-        with translated("keeping the failing rows"):
+        with translated("keeping the failing rows"), self.session.own_plans():
             chosen.write.mode("error").parquet(str(folder))
         try:
             return self._together(folder)

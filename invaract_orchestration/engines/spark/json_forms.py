@@ -25,7 +25,7 @@ from invaract_orchestration.contract.field_types import (
 )  # fmt: skip
 from invaract_orchestration.contract.fields import FieldSpec
 from invaract_orchestration.engines.spark import sql_text as q
-from invaract_orchestration.engines.spark.text_forms import is_finite, read_text
+from invaract_orchestration.engines.spark.text_forms import Hold, again, is_finite, read_text
 from invaract_orchestration.engines.spark.types import spark_type
 from invaract_orchestration.errors import NotSupported
 
@@ -78,16 +78,18 @@ def members(value: str) -> str:
     return f"TRY_CAST({value} AS {_OBJECT})"
 
 
-def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int = 0) -> JsonReading:
+def read_json(
+    j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int = 0, hold: Hold = again
+) -> JsonReading:
     """How the SQL expression `j`, a variant or null, is read as `type_`."""
-    kind = f"schema_of_variant({j})"
     match type_:
         case Array(element):
             return _array(j, element, spec, zone, path, depth)
-        case Map(key, held):
-            return _map(j, key, held, spec, zone, path, depth)
+        case Map(key, value_type):
+            return _map(j, key, value_type, spec, zone, path, depth)
         case Struct(fields):
-            return _struct(j, fields, spec, zone, path, depth)
+            return _struct(j, fields, spec, zone, path, depth, hold)
+    kind = hold(f"schema_of_variant({j})")
     if type_ == STRING and spec.as_text:
         is_number = f"{kind} IN ('BIGINT', 'DOUBLE', 'FLOAT') OR {kind} LIKE 'DECIMAL(%'"
         return _leaf(path, j, f"CAST({j} AS STRING)", f"({kind} IN ('STRING', 'BOOLEAN') OR {is_number})")
@@ -96,9 +98,9 @@ def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[
     if type_ == BOOLEAN:
         return _leaf(path, j, f"try_variant_get({j}, '$', 'boolean')", f"{kind} = 'BOOLEAN'")
     if type_ in (DATE, TIMESTAMP, TIMESTAMP_NTZ, BINARY):
-        read = read_text(_text(j), type_, spec, zone)
+        read = read_text(hold(_text(j)), type_, spec, zone, hold)
         return _leaf(path, j, read.value, f"{kind} = 'STRING' AND ({read.is_right})")
-    value = f"try_variant_get({j}, '$', {q.text(spark_type(type_).lower())})"
+    value = hold(f"try_variant_get({j}, '$', {q.text(spark_type(type_).lower())})")
     if type_ in INTEGERS:
         return _leaf(path, j, value, f"{kind} = 'BIGINT' AND {value} IS NOT NULL")
     if isinstance(type_, Decimal):
@@ -169,18 +171,18 @@ def part_of(spec: FieldSpec, name: str, type_: FieldType) -> FieldSpec:
 
 
 def _struct(
-    j: str, fields: tuple[tuple[str, FieldType], ...], spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int
+    j: str, fields: tuple[tuple[str, FieldType], ...], spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int, hold: Hold
 ) -> JsonReading:
-    parts = members(j)
+    parts, is_right_kind = hold(members(j)), hold(is_object(j))
     children = {child.name: child for child in spec.fields}
-    inner = [
-        (n, t, read_json(f"{parts}[{q.text(n)}]", t, children.get(n, part_of(spec, n, t)), zone, (*path, n), depth))
-        for n, t in fields
-    ]
+    inner = []
+    for n, t in fields:
+        part = hold(f"{parts}[{q.text(n)}]")
+        inner.append((n, t, read_json(part, t, children.get(n, part_of(spec, n, t)), zone, (*path, n), depth, hold)))
     packed = ", ".join(f"{q.text(n)}, CAST({r.value} AS {spark_type(t)})" for n, t, r in inner)
     known = f"size(array_except(map_keys({parts}), {q.texts([n for n, _ in fields])})) = 0"
     if spec.complete:
         known += f" AND size(array_except({q.texts([n for n, _ in fields])}, map_keys({parts}))) = 0"
-    own = (path, f"{_is_null(j)} OR coalesce({is_object(j)} AND {known}, false)")
-    below = tuple((p, f"NOT {is_object(j)} OR ({r})") for _, _, read in inner for p, r in read.rights)
-    return JsonReading(f"CASE WHEN {is_object(j)} THEN named_struct({packed}) END", (own, *below))
+    own = (path, f"{_is_null(j)} OR coalesce({is_right_kind} AND {known}, false)")
+    below = tuple((p, f"NOT {is_right_kind} OR ({r})") for _, _, read in inner for p, r in read.rights)
+    return JsonReading(f"CASE WHEN {is_right_kind} THEN named_struct({packed}) END", (own, *below))

@@ -9,7 +9,7 @@ from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.spark import csv_lines, json_forms
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.folders import Folders
-from invaract_orchestration.engines.spark.rows import DOUBT, RECORD, Rows, as_json
+from invaract_orchestration.engines.spark.rows import DOUBT, RECORD, Held, Rows, as_json, with_held
 from invaract_orchestration.engines.spark.session import PrivateSession
 from invaract_orchestration.engines.spark.text_forms import read_text
 from invaract_orchestration.engines.spark.types import spark_type
@@ -20,14 +20,14 @@ def json_rows(session: PrivateSession, contract: Contract, batch: Batch) -> Rows
     """The readings of JSON files."""
     folders = Folders.of(contract, batch)
     from_folders = [f.name for f in contract.fields if f.name in folders.columns]
-    readings = []
+    readings, held = [], [Held(f"x{i}") for i in range(len(contract.fields))]
     for i, spec in enumerate(contract.fields):
         if spec.name in from_folders:
-            read = read_text(f"r{i}", spec.type, spec, contract.timezone)
+            read = read_text(f"r{i}", spec.type, spec, contract.timezone, held[i])
             right = f"r{i} IS NULL OR coalesce({read.is_right}, false)"
             readings.append(json_forms.JsonReading(read.value, (((spec.name,), right),)))
         else:
-            readings.append(json_forms.read_json(f"o{i}", spec.type, spec, contract.timezone, (spec.name,)))
+            readings.append(json_forms.read_json(f"o{i}", spec.type, spec, contract.timezone, (spec.name,), hold=held[i]))
     flat = [(path, right) for r in readings for path, right in r.rights]
 
     def numbered() -> Any:
@@ -52,7 +52,7 @@ def json_rows(session: PrivateSession, contract: Contract, batch: Batch) -> Rows
         ]
         values = [f"CAST({readings[i].value} AS {spark_type(f.type)}) AS v{i}" for i, f in enumerate(contract.fields)]
         rights = [f"({right}) AS t{k}" for k, (_, right) in enumerate(flat)]
-        return records.selectExpr(*kept, *members).selectExpr(*kept, *values, *rights)
+        return with_held(records.selectExpr(*kept, *members), held).selectExpr(*kept, *values, *rights)
 
     return Rows(
         quick=quick, numbered=numbered, values={f.name: f"v{i}" for i, f in enumerate(contract.fields)},

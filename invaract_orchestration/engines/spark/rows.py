@@ -5,7 +5,8 @@ The frame's columns are named by position (v0, t0, ...), so no name of the data 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +71,42 @@ class Rows:
     def guard(self) -> str:
         """The condition that every row is structurally right and every value in its form."""
         return q.all_of([c for _, c in self.structure] + [c for _, _, c in self.rights])
+
+
+@dataclass(slots=True)
+class Held:
+    """Columns that hold what a reading needs more than once (see `Hold`), named by a prefix and a number.
+
+    An expression that stands in a plan n times is planned n times, and where it is needed by another that stands there m times,
+    n * m times. What is read from a column of its own stays in one place: Spark puts it back only where it is needed once.
+    """
+
+    prefix: str
+    steps: list[tuple[int, str]] = field(default_factory=list)
+    """Each column's expression, and after how many others it can be computed."""
+
+    def __call__(self, sql: str) -> str:
+        """The name of a new column that holds this."""
+        read = [at for n in re.findall(rf"\b{self.prefix}_([0-9]+)\b", sql) if (at := int(n)) < len(self.steps)]
+        self.steps.append((max((self.steps[at][0] + 1 for at in read), default=0), sql))
+        return f"{self.prefix}_{len(self.steps) - 1}"
+
+
+def with_held(frame: Any, held: Sequence[Held]) -> Any:
+    """The frame with all of these columns."""
+    named = [(after, f"{sql} AS {h.prefix}_{at}") for h in held for at, (after, sql) in enumerate(h.steps)]
+    for now in sorted({after for after, _ in named}):
+        frame = frame.selectExpr("*", *(column for after, column in named if after == now))
+    return frame
+
+
+def only(frame: Any, condition: str) -> Any:
+    """The rows of a frame for which a condition on its columns is true.
+
+    Spark computes a condition from what the columns are made of, once more for each time they stand in it, and then the columns.
+    It leaves one alone that reads a column which may be another each time.
+    """
+    return frame.selectExpr("*", "monotonically_increasing_id() AS here").where(f"here >= 0 AND ({condition})")
 
 
 def union(left: Any, right: Any) -> Any:

@@ -53,6 +53,7 @@ _MEANING = {
     "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
 }
 """Settings of the private session, so that no setting of a user's own changes a verdict."""
+_INFERENCE = "spark.sql.constraintPropagation.enabled"
 _KEPT = ("spark.sql.shuffle.partitions", "spark.sql.catalog.", "spark.hadoop.", "fs.")
 """Runtime settings of the user's session that say where things are and how much runs at once."""
 
@@ -88,6 +89,19 @@ class PrivateSession:
         """The frame with counters that are taken while it is written, and where they will be (see `observed`)."""
         observation = _observation(frame)
         return frame.observe(observation, *expressions(frame, metrics)), observation
+
+    @contextmanager
+    def own_plans(self) -> Iterator[None]:
+        """Spark infers nothing from the filters of what is run in the block, where no query of a user's may be run.
+
+        A filter that reads n columns which are named anew, or stand in it as they are computed, gives it 2 to the n of them.
+        """
+        before = self.spark.conf.get(_INFERENCE)
+        self.spark.conf.set(_INFERENCE, "false")
+        try:
+            yield
+        finally:
+            self.spark.conf.set(_INFERENCE, before)
 
 
 def _observation(frame: Any) -> Any:

@@ -7,6 +7,7 @@ decimals. The session's zone is UTC, see `session`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from invaract_orchestration.contract.field_types import (
@@ -44,6 +45,15 @@ _FORMS = {
 }  # fmt: skip
 
 
+Hold = Callable[[str], str]
+"""Gives what stands for an expression that is needed more than once: the expression again, or a column that holds it."""
+
+
+def again(sql: str) -> str:
+    """The expression itself, each time: for places that have no columns of their own, as the elements of an array."""
+    return sql
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The SQL of a value (null where the form is wrong) and of whether a non-null text is in the declared form."""
@@ -52,7 +62,7 @@ class Reading:
     is_right: str
 
 
-def read_text(text: str, type_: FieldType, spec: FieldSpec, zone: str) -> Reading:
+def read_text(text: str, type_: FieldType, spec: FieldSpec, zone: str, hold: Hold = again) -> Reading:
     """How the SQL expression `text`, a string, is read as `type_`.
 
     `zone` is the contract's zone, used for instants written without one where the field allows it.
@@ -64,19 +74,20 @@ def read_text(text: str, type_: FieldType, spec: FieldSpec, zone: str) -> Readin
         return Reading(text, "true")
     if type_ == BOOLEAN:
         return Reading(f"CASE {text} WHEN 'true' THEN true WHEN 'false' THEN false END", f"{text} IN ('true', 'false')")
-    value = f"TRY_CAST({text} AS {spark_type(type_)})" if not _is_nested(type_) else ""
     if type_ in INTEGERS:
+        value = hold(f"TRY_CAST({text} AS {spark_type(type_)})")
         return Reading(value, f"{value} IS NOT NULL AND {matches(text, _INTEGER)}")
     if isinstance(type_, Decimal):
-        return _decimal(text, type_, spec)
+        return _decimal(text, type_, spec, hold)
     if type_ in FLOATS:
+        value = hold(f"TRY_CAST({text} AS {spark_type(type_)})")
         return Reading(value, f"{text} = 'NaN' OR ({matches(text, _FLOAT)} AND {is_finite(value)})")
     if type_ == DATE:
-        return _date(text, spec)
+        return _date(text, spec, hold)
     if type_ in (TIMESTAMP, TIMESTAMP_NTZ):
-        return _timestamp(text, type_ == TIMESTAMP, spec, zone)
+        return _timestamp(text, type_ == TIMESTAMP, spec, zone, hold)
     if type_ == BINARY:
-        value = f"try_to_binary({text}, 'base64')"
+        value = hold(f"try_to_binary({text}, 'base64')")
         written = f"replace(base64({value}), {q.text(chr(13) + chr(10))}, '')"
         return Reading(value, f"{value} IS NOT NULL AND {written} = {text}")
     raise NotSupported(
@@ -96,11 +107,7 @@ def is_finite(value: str) -> str:
     return f"({value} IS NOT NULL AND NOT isnan({value}) AND abs({value}) < CAST('Infinity' AS DOUBLE))"
 
 
-def _is_nested(type_: FieldType) -> bool:
-    return "<" in str(type_)
-
-
-def _decimal(text: str, type_: Decimal, spec: FieldSpec) -> Reading:
+def _decimal(text: str, type_: Decimal, spec: FieldSpec, hold: Hold) -> Reading:
     whole = max(type_.precision - type_.scale, 1)
     point = re.escape(spec.decimal_separator)
     fraction = f"({point}[0-9]{{1,{type_.scale}}})?" if type_.scale else ""
@@ -111,16 +118,16 @@ def _decimal(text: str, type_: Decimal, spec: FieldSpec) -> Reading:
         plain = f"replace({plain}, {q.text(spec.group_separator)}, '')"
     if spec.decimal_separator != ".":
         plain = f"replace({plain}, {q.text(spec.decimal_separator)}, '.')"
-    value = f"TRY_CAST({plain} AS {spark_type(type_)})"
+    value = hold(f"TRY_CAST({plain} AS {spark_type(type_)})")
     return Reading(value, f"{value} IS NOT NULL AND {matches(text, '|'.join(f'({f})' for f in forms))}")
 
 
-def _date(text: str, spec: FieldSpec) -> Reading:
+def _date(text: str, spec: FieldSpec, hold: Hold) -> Reading:
     if spec.format is None:
-        value, form = f"TRY_CAST({text} AS DATE)", _DAY
+        value, form = hold(f"TRY_CAST({text} AS DATE)"), _DAY
     else:
         parts = parse_time_format(spec.format)
-        value, form = f"CAST({_parsed(text, parts)} AS DATE)", _form(parts)
+        value, form = hold(f"CAST({_parsed(text, parts)} AS DATE)"), _form(parts)
     return Reading(value, f"{matches(text, form)} AND coalesce(year({value}) {_YEARS}, false)")
 
 
@@ -133,7 +140,7 @@ def _parsed(text: str, parts: tuple[TimePart, ...]) -> str:
     return f"try_to_timestamp({text}, {q.text(letters)})"
 
 
-def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str) -> Reading:
+def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str, hold: Hold) -> Reading:
     whole = f"regexp_replace({text}, {q.text(_NO_SECONDS)}, {q.text('$1:00$2')})"  # Spark reads no zone after minutes
     instant = f"TRY_CAST({whole} AS TIMESTAMP)"  # without a zone it is the time in UTC
     local_form, zoned_form = _LOCAL, _LOCAL + _ZONE
@@ -141,6 +148,7 @@ def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str) -> Readi
         parts = parse_time_format(spec.format)
         instant, form = _parsed(text, parts), _form(parts)
         local_form, zoned_form = ("", form) if "X" in format_letters(parts) else (form, "")
+    instant = hold(instant)
     in_years = f"coalesce(year({instant}) {_YEARS}, false)"
     is_local = f"{matches(text, local_form)} AND {in_years}" if local_form else "false"
     is_zoned = f"{matches(text, zoned_form)} AND {in_years}" if zoned_form else "false"
@@ -149,10 +157,10 @@ def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str) -> Readi
             raise NotSupported(f"field {spec.name!r}: a timestamp_ntz has no zone, but its format {spec.format!r} has one")
         return Reading(f"CAST({instant} AS TIMESTAMP_NTZ)", is_local)
     policy = spec.timezone or ("none" if spec.source_timezone or not zoned_form else "required")
-    there, exists = _instant_of(instant, spec.source_timezone or zone)
-    exists += f" AND coalesce(year({there}) {_YEARS}, false)"
     if policy == "required":
         return Reading(instant if zoned_form else "CAST(NULL AS TIMESTAMP)", is_zoned)
+    there, exists = _instant_of(instant, spec.source_timezone or zone, hold)
+    exists += f" AND coalesce(year({there}) {_YEARS}, false)"
     if policy == "none":
         return Reading(there, f"{is_local} AND {exists}")
     has = matches(text, zoned_form) if zoned_form else "false"
@@ -162,7 +170,7 @@ def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str) -> Readi
     )
 
 
-def _instant_of(wall: str, zone: str) -> tuple[str, str]:
+def _instant_of(wall: str, zone: str, hold: Hold) -> tuple[str, str]:
     """The instant of a wall clock's time in a zone, and whether there is exactly one: none in a gap, two in an overlap.
 
     `wall` is the time as if it were UTC. The zone's offsets a day before and after give the only two instants that can
@@ -171,12 +179,12 @@ def _instant_of(wall: str, zone: str) -> tuple[str, str]:
     z = q.text(zone)
 
     def candidate(micros: int) -> str:
-        near = f"timestamp_micros(unix_micros({wall}) + {micros}L)"
+        near = hold(f"timestamp_micros(unix_micros({wall}) + {micros}L)")
         offset = f"(unix_micros(from_utc_timestamp({near}, {z})) - unix_micros({near}))"
-        return f"timestamp_micros(unix_micros({wall}) - {offset})"
+        return hold(f"timestamp_micros(unix_micros({wall}) - {offset})")
 
     before, after = candidate(-86_400_000_000), candidate(86_400_000_000)
-    shows = f"(from_utc_timestamp({before}, {z}) = {wall})"
-    shows_too = f"(from_utc_timestamp({after}, {z}) = {wall})"
-    value = f"CASE WHEN {shows} THEN {before} ELSE {after} END"
+    shows = hold(f"(from_utc_timestamp({before}, {z}) = {wall})")
+    shows_too = hold(f"(from_utc_timestamp({after}, {z}) = {wall})")
+    value = hold(f"CASE WHEN {shows} THEN {before} ELSE {after} END")
     return value, f"coalesce(({shows} OR {shows_too}) AND NOT ({shows} AND {shows_too} AND {before} <> {after}), false)"

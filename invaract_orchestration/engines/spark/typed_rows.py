@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -10,7 +11,7 @@ from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.folders import Folders
 from invaract_orchestration.engines.spark.frames import typed_frames
-from invaract_orchestration.engines.spark.rows import RECORD, WITH_NULLS, Rows, as_payload, union
+from invaract_orchestration.engines.spark.rows import RECORD, WITH_NULLS, Held, Rows, as_payload, union, with_held
 from invaract_orchestration.engines.spark.session import PrivateSession
 from invaract_orchestration.engines.spark.text_forms import read_text
 from invaract_orchestration.engines.spark.types import spark_type
@@ -31,11 +32,12 @@ def typed_rows(session: PrivateSession, contract: Contract, batch: Batch, frame:
             place = ["_metadata.file_path AS f", "_metadata.row_index + 1 AS n"] if batch.files else ["'' AS f", "0L AS n"]
             own = native.selectExpr(*place, *(f"{q.name(s.name)} AS v{i}" for i, s in enumerate(fields) if s.name in present))
             columns = [f"v{i}" if s.name in present else f"{folders.value(s.name, s.type)} AS v{i}" for i, s in enumerate(fields)]
-            plain = folders.joined(session, own).selectExpr("f", "n", *columns)
+            plain = with_held(folders.joined(session, own).selectExpr("f", "n", *columns), held)
             parts.append(plain.selectExpr("f", "n", f"to_json(named_struct({packed}), {WITH_NULLS}) AS p", *casts))
         return reduce(union, parts)
 
-    casts, rights = _typed_casts(contract, folders)
+    held = [Held(f"x{i}") for i in range(len(fields))]
+    casts, rights = _typed_casts(contract, folders, held)
     return Rows(
         quick=lambda: chosen().drop("f", "n", "p").selectExpr(f"'{RECORD}' AS k", "*"), numbered=chosen,
         values={f.name: f"v{i}" for i, f in enumerate(fields)}, rights=rights, structure=(), is_text=False,
@@ -43,15 +45,17 @@ def typed_rows(session: PrivateSession, contract: Contract, batch: Batch, frame:
     )  # fmt: skip
 
 
-def _typed_casts(contract: Contract, folders: Folders) -> tuple[list[str], tuple[tuple[str, str, str], ...]]:
+def _typed_casts(
+    contract: Contract, folders: Folders, held: Sequence[Held]
+) -> tuple[list[str], tuple[tuple[str, str, str], ...]]:
     casts, rights, oks = [], [], []
     for i, spec in enumerate(contract.fields):
         if spec.name in folders.columns:
-            read = read_text(f"v{i}", spec.type, spec, contract.timezone)
+            read = read_text(f"v{i}", spec.type, spec, contract.timezone, held[i])
             casts.append(f"{read.value} AS v{i}")
             oks.append(f"(v{i} IS NULL OR coalesce({read.is_right}, false)) AS t{i}")
         elif contract.schema_policy.type_changes == "accept":
-            cast = f"TRY_CAST(v{i} AS {spark_type(spec.type)})"
+            cast = held[i](f"TRY_CAST(v{i} AS {spark_type(spec.type)})")
             casts.append(f"{cast} AS v{i}")
             oks.append(f"(v{i} IS NULL OR coalesce({cast} = v{i}, false)) AS t{i}")
         else:
