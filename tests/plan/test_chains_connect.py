@@ -117,10 +117,38 @@ def test_what_only_the_server_knows_may_hide_anything(front: Front) -> None:
     from invaract_orchestration.engines.spark.plan_connect import translate_connect
 
     orders = front[1].tables["orders"]
-    not_there = translate_connect(orders.sparkSession.table("nowhere").where("order_id > 1"))
+    not_there = translate_connect(orders.sparkSession.table("nowhere").limit(5))
     handed_in = translate_connect(orders.sparkSession.sql("SELECT * FROM {rows} WHERE order_id > 1", rows=orders))
     assert set(outcomes(not_there.plan)) == set(outcomes(handed_in.plan)) == {"unverifiable"}
     assert "plan.unknown_table" in {one.code for one in not_there.diagnostics}
+
+
+def test_many_rows_in_memory_are_a_source_of_a_client(front: Front) -> None:
+    from invaract_orchestration.engines.spark.plan_connect import translate_connect
+
+    session = front[1].tables["orders"].sparkSession
+    session.conf.set("spark.sql.session.localRelationCacheThreshold", "1")
+    try:
+        made = session.createDataFrame([(1, "a"), (2, "b")], "qty int, region string").where("qty > 1")
+    finally:
+        session.conf.unset("spark.sql.session.localRelationCacheThreshold")
+    found = translate_connect(made)
+    assert found.diagnostics == ()
+    assert judge_plan_rule(RULES.validate_python({"type": "forbid_cross_join"}), found.plan).outcome == "kept"
+    assert lineage(found.plan)["region"] == (set(), "constant", set())
+
+
+def test_query_that_a_database_runs_hides_what_it_does(front: Front) -> None:
+    from invaract_orchestration.engines.spark.plan_classic import translate_classic
+    from invaract_orchestration.engines.spark.plan_connect import translate_connect
+
+    texts = {"SYS.SYSTABLES": "kept", "(SELECT 'secret' AS a FROM SYS.SYSTABLES t CROSS JOIN SYS.SYSTABLES u) q": "unverifiable"}
+    for ground, translate in zip(front, (translate_classic, translate_connect), strict=True):
+        source = ground.tables["orders"].sparkSession.read.format("jdbc").option("url", "jdbc:derby:memory:plans;create=true")
+        for text, outcome in texts.items():
+            plan = translate(source.option("driver", "org.apache.derby.jdbc.EmbeddedDriver").option("dbtable", text).load()).plan
+            assert judge_plan_rule(RULES.validate_python({"type": "forbid_cross_join"}), plan).outcome == outcome
+            assert "secret" not in render_plan(plan)
 
 
 def test_every_step_changes_the_chain_that_it_fits(front: Front) -> None:

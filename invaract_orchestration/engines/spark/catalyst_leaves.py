@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ from invaract_orchestration.engines.spark.checkpoint_log import CHECKPOINTS
 
 _IN_MEMORY = frozenset({"MapPartitionsRDD", "PythonRDD", "ParallelCollectionRDD"})
 _MOST_PARENTS = 10_000
+_PART = r"""(?:[\w$#@]+|"[^"]+"|`[^`]+`|\[[^\]]+\])"""
+_NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
 Behind = Callable[[str, tuple[Attribute, ...]], Plan | None]
 """The plan that made the rows at a place, putting out these columns; none for a place of which nothing more is known."""
 
@@ -118,6 +121,8 @@ def _place(jvm: Any) -> str | None:
     if kind == "LogicalRelation":
         relation = jvm.relation()
         own = relation.getClass()
+        if own.getSimpleName() == "JDBCRelation":
+            return named_table(str(relation.jdbcOptions().tableOrQuery()))
         if "HadoopFsRelation" in (own.getSimpleName(), own.getSuperclass().getSimpleName()):  # Delta's is a nameless one of them
             paths = relation.location().rootPaths()
             return str(paths.apply(0).toString()) if paths.size() else None
@@ -125,6 +130,11 @@ def _place(jvm: Any) -> str | None:
     if kind.startswith(("DataSourceV2", "StreamingRelation")):
         return str(jvm.name())
     return None
+
+
+def named_table(text: str) -> str | None:
+    """The name of a database's table; null for anything else that such a source takes, which is a query of its own."""
+    return text if _NAME.fullmatch(text) else None
 
 
 def _format(node: CatalystNode) -> str | None:

@@ -29,7 +29,7 @@ from invaract_orchestration.candidate.plan.sql.queries import Queries
 from invaract_orchestration.candidate.plan.sql.scope import Session
 from invaract_orchestration.candidate.plan.sql.set_operations import SetWord
 from invaract_orchestration.candidate.plan.sql.statements import Statements
-from invaract_orchestration.engines.spark.catalyst_leaves import Behind
+from invaract_orchestration.engines.spark.catalyst_leaves import Behind, named_table
 from invaract_orchestration.engines.spark.checkpoint_log import CHECKPOINTS
 from invaract_orchestration.engines.spark.connect_columns import KINDS as COLUMN_STEPS
 from invaract_orchestration.engines.spark.connect_columns import with_columns
@@ -176,14 +176,19 @@ class ConnectNodes:
             case "CachedRelation":
                 return self._text(str(node._plan.sql.query)) if node._plan.HasField("sql") else self._opaque(node)
             case "DataSource":
-                options = dict(node._options or {})
-                place = (node._paths or [options.get("dbtable") or options.get("path") or str(node._format)])[0]
+                place = _place(node)
+                if place is None:
+                    self._session.lose("plan.unknown_node", "a query that the source itself runs cannot be seen into")
+                    return self._opaque(node)
                 columns = attributes_of(self._schema(node), self._session)
-                return _new(self._behind(str(place), columns) or Read(dataset=str(place), columns=columns, format=node._format))
+                return _new(self._behind(place, columns) or Read(dataset=place, columns=columns, format=node._format))
             case "LocalRelation":
                 columns = attributes_of(self._schema(node), self._session)
                 rows = 0 if node._table is None else int(node._table.num_rows)
                 return _new(Read(dataset="(values)", columns=columns, inline=True, rows=rows))
+            case "CachedLocalRelation" | "ChunkedCachedLocalRelation":  # many rows in memory, which the client sends beforehand
+                columns = attributes_of(self._schema(node), self._session)
+                return _new(Read(dataset="(values)", columns=columns, inline=True))
             case "Range":
                 return _new(Read(dataset="range", columns=(self._session.attribute("id"),), inline=True))
         return self._opaque(node)
@@ -233,6 +238,14 @@ class ConnectNodes:
             is_by_name=bool(node.by_name),
         )
         return Frame(made, made.output, {}, {})
+
+
+def _place(node: Any) -> str | None:
+    """Where a source's rows are; null for what a query of its own gives, whose text can hold values."""
+    options = {str(name).lower(): str(text) for name, text in (node._options or {}).items()}
+    if "query" in options or "dbtable" in options:
+        return named_table(options.get("query") or options["dbtable"])
+    return str((node._paths or [options.get("path") or node._format])[0])
 
 
 def _inputs(node: Any) -> list[Any]:
