@@ -10,6 +10,7 @@ from sqlglot import exp
 from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.contract.date_parts import dated, is_date_part
 from invaract_orchestration.contract.expression_names import Columns, ExpressionError, column_type, first_offset
+from invaract_orchestration.contract.number_widths import CALCULATED, number_digits, results, too_long, too_wide, two_widths
 
 TEXT, NUMBER, BOOLEAN, DATE, TIME, OTHER = "text", "number", "boolean", "date", "timestamp", "other"
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?(Z|[+-][0-9]{2}:[0-9]{2})?\Z")
@@ -66,7 +67,6 @@ _NAMED = {
     "some": BOOLEAN, "every": BOOLEAN, "mean": NUMBER, "make_date": DATE, "cardinality": NUMBER, "weekday": NUMBER, "now": TIME,
     "date_part": NUMBER,
 }  # fmt: skip
-_WHOLE_DIGITS = {ft.TINYINT: 3, ft.SMALLINT: 5, ft.INT: 10, ft.BIGINT: 19}
 _MOST_SIGNED = 34
 _WORDS = {TEXT: "a text", NUMBER: "a number", BOOLEAN: "a boolean", DATE: "a date", TIME: "a timestamp", OTHER: "a nested value"}
 
@@ -90,7 +90,7 @@ def kind_of(node: exp.Expr, columns: Columns) -> str | None:
     if isinstance(node, exp.Add | exp.Sub | exp.Max | exp.Min):
         return kind_of(node.this, columns)
     if isinstance(node, exp.Coalesce | exp.If | exp.Case | exp.Greatest | exp.Least | exp.Nullif | exp.Nvl2):
-        return next((k for k in (kind_of(v, columns) for v in _results(node)) if k is not None), None)
+        return next((k for k in (kind_of(v, columns) for v in results(node)) if k is not None), None)
     return None
 
 
@@ -127,21 +127,6 @@ def _kind_of_cast(to: exp.DataType) -> str | None:
     return TIME if to.is_type(*exp.DataType.TEMPORAL_TYPES) else OTHER
 
 
-def _results(node: exp.Expr) -> list[exp.Expr]:
-    """The values of which the node is one."""
-    match node:
-        case exp.If():
-            return [v for v in (node.args.get("true"), node.args.get("false")) if v is not None]
-        case exp.Nvl2():
-            return [v for v in (node.args.get("true"), node.args.get("false")) if v is not None]
-        case exp.Case():
-            last = node.args.get("default")
-            return [*(i.args["true"] for i in node.args["ifs"]), *([last] if last is not None else [])]
-        case exp.Nullif():
-            return [node.this]
-    return [node.this, *node.expressions]
-
-
 def mixed_kinds(tree: exp.Expr, columns: Columns) -> Iterator[ExpressionError]:
     """An error for each place where values of kinds meet that engines convert in different ways."""
     for node in tree.walk():
@@ -158,19 +143,21 @@ def _mixed(node: exp.Expr, columns: Columns) -> ExpressionError | None:
             return _unlike([node.this, node.args["low"], node.args["high"]], columns, "compares")
         case exp.Case() if node.this is not None:
             tested = _unlike([node.this, *(i.this for i in node.args["ifs"])], columns, "compares")
-            return tested or _unlike(_results(node), columns, "chooses between")
+            return tested or _unlike(results(node), columns, "chooses between")
         case exp.Coalesce() | exp.If() | exp.Case() | exp.Greatest() | exp.Least() | exp.Nvl2():
             return (
                 None
                 if isinstance(node.parent, exp.Case) and isinstance(node, exp.If)
-                else _unlike(_results(node), columns, "chooses between")
+                else _unlike(results(node), columns, "chooses between")
             )
         case exp.Cast() | exp.TryCast():
             return _cast(node, columns)
         case exp.Add() | exp.Sub():
-            return _sum(node, columns)
+            return _sum(node, columns) or too_long(node, columns)
     if isinstance(node, _ALIKE):
         return _unlike([node.this, node.expression], columns, "compares")
+    if isinstance(node, CALCULATED) and (error := too_long(node, columns)) is not None:
+        return error
     if isinstance(node, exp.Neg | exp.Abs) and (digits := number_digits(node.this, columns)) and sum(digits) > _MOST_SIGNED:
         message = f"the sign of a number of more than {_MOST_SIGNED} digits cannot be changed exactly on every engine"
         return ExpressionError(message, offset=first_offset(node.this), hint="compare the number itself with both bounds")
@@ -193,7 +180,8 @@ def _unlike(values: Iterable[exp.Expr], columns: Columns, verb: str) -> Expressi
     known = [(v, k) for v in values if (k := kind_of(v, columns)) is not None]
     kinds = {k for _, k in known}
     if kinds <= {DATE, TIME} or len(kinds) < 2:
-        return _too_wide([v for v, k in known if k == NUMBER], columns)
+        numbers = [v for v, k in known if k == NUMBER]
+        return two_widths(numbers, columns) or too_wide(numbers, columns)
     if kinds <= {DATE, TIME, TEXT} and verb == "compares" and all(k != TEXT or _is_moment(v) for v, k in known):
         return None
     one, other = sorted(kinds, key=list(_WORDS).index)[:2]
@@ -203,36 +191,6 @@ def _unlike(values: Iterable[exp.Expr], columns: Columns, verb: str) -> Expressi
             message, offset=first_offset(known[0][0]), hint="write the day as date'2026-01-31', or cast the text"
         )
     return ExpressionError(message, offset=first_offset(known[0][0]), hint=f"write cast(... AS ...) around {_WORDS[one]}")
-
-
-def _too_wide(values: list[exp.Expr], columns: Columns) -> ExpressionError | None:
-    """Numbers that one decimal type cannot hold together are rounded by one engine before they are compared."""
-    digits = [d for v in values if (d := number_digits(v, columns)) is not None]
-    whole, fraction = max((w for w, _ in digits), default=0), max((f for _, f in digits), default=0)
-    if whole + fraction <= ft.MAX_DECIMAL_PRECISION:
-        return None
-    message = f"needs a decimal of {whole + fraction} digits to hold both numbers, and there are {ft.MAX_DECIMAL_PRECISION}"
-    return ExpressionError(message, offset=first_offset(values[0]), hint="cast one of them, such as cast(... AS decimal(28,10))")
-
-
-def number_digits(node: exp.Expr, columns: Columns) -> tuple[int, int] | None:
-    """Digits before and after the point of an exact number, none where they are not known."""
-    node = node.unnest()
-    if isinstance(node, exp.Literal):
-        whole, _, fraction = node.name.partition(".")
-        return (len(whole), len(fraction)) if not node.is_string and node.name.replace(".", "").isdigit() else None
-    type_: ft.FieldType | None = column_type(node, columns) if isinstance(node, exp.Column) else None
-    if isinstance(node, exp.Cast | exp.TryCast) and node.args["to"].is_type("decimal"):
-        sizes = [int(p.name) for p in node.args["to"].expressions if p.name.isdigit()]
-        precision, scale = (*sizes, 0)[:2] if sizes else (10, 0)
-        return precision - scale, scale
-    if isinstance(type_, ft.Decimal):
-        return type_.precision - type_.scale, type_.scale
-    if type_ in _WHOLE_DIGITS:
-        return _WHOLE_DIGITS[type_], 0
-    if isinstance(node, exp.Neg | exp.Abs):
-        return number_digits(node.this, columns)
-    return None
 
 
 def _is_moment(node: exp.Expr) -> bool:

@@ -7,8 +7,3 @@ GAPS: dict[tuple[str, str], str] = {
     (engine, 'test_nested_value_in_a_wrong_form_is_told_by_its_path[*-{"id":1,"a":{"x":1,"x":2,"y":null},"items":null}-rules6]'): _REPEATED
     for engine in ("spark", "spark-connect")
 }
-
-CONDITIONS: dict[str, str] = {
-    r"\b[wx]\b.*[-+*/%]|[-+*/%].*\b[wx]\b": "a calculation with a decimal of 38 digits that needs more is null on the embedded engine, Spark keeps fewer decimals",
-}
-"""What generated conditions leave out: a pattern of their text, and how the engines differ there."""

@@ -56,7 +56,7 @@ RULES = {
     "a": ["fields: [{name: q, type: int, min: 0}, {name: u, type: string, required: true}]"], "p": ["fields: [{name: n, type: int, required: true, max: 3}]"], "b": ["required: true"],
 }  # fmt: skip
 CONDITIONS = [
-    "f >= 0 or f is null", "size(a) > 0", "array_contains(b, 1)", "r.x + id > 0", "length(s) = 1 or s is null", "k <= current_date()", "w * 2 >= 0", "cast(s as int) is null",
+    "f >= 0 or f is null", "size(a) > 0", "array_contains(b, 1)", "r.x + id > 0", "length(s) = 1 or s is null", "k <= current_date()", "cast(s as int) is null",
     "p['a'].n = 1", "a[0].q >= 0", "upper(s) = s", "id / r.x > 0", "s rlike 'a'", "z > '2000-01-01' or o", "isnan(f) or f < 1", "element_at(b, 1) is not null", "y is not null",
 ]  # fmt: skip
 KEYS = ["", "keys: [[id]]", "keys: [{columns: [f], nulls: ignore}]", "keys: [{columns: [s, k], nulls: distinct}]", "keys: [{columns: [w], severity: warn}]", "keys: [{columns: [z]}]"]

@@ -17,7 +17,7 @@ from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.infer_json import json_types
 from invaract_orchestration.engines.duckdb.rows import rows_of
 from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, translated
-from invaract_orchestration.engines.duckdb.types import field_type
+from invaract_orchestration.engines.duckdb.types import known_types
 from invaract_orchestration.errors import InputUnreadable
 from invaract_orchestration.intake.batch import Batch, BatchFile
 from invaract_orchestration.intake.csv_header import read_header
@@ -51,8 +51,7 @@ def _held(connection: duckdb.DuckDBPyConnection, rows: LinkRows, now: datetime) 
             f"the link {rows.link.name!r} holds a record that is not in its form",
             hint="say the types of its columns in links.fields, or mend the file",
         ) from None
-    columns = {n: field_type(t) for n, t in zip(found.columns, found.types, strict=True)}
-    return {n: t for n, t in columns.items() if not isinstance(t, str)}
+    return {n: t for n, t in known_types(found).items() if t is not None}
 
 
 def _relation(connection: duckdb.DuckDBPyConnection, rows: LinkRows) -> str:
@@ -90,6 +89,7 @@ def _chosen(connection: duckdb.DuckDBPyConnection, relation: str, link: Link) ->
 
 
 def _keep(connection: duckdb.DuckDBPyConnection, name: str, condition: str, now: datetime) -> None:
-    known = {n.lower(): q.name(n) for n in connection.sql(f"SELECT * FROM {name}").columns}
-    kept = spark_sql.condition(condition, lambda n: known.get(n.lower()), now)
+    there = connection.sql(f"SELECT * FROM {name}")
+    known = {n.lower(): q.name(n) for n in there.columns}
+    kept = spark_sql.condition(condition, lambda n: known.get(n.lower()), now, known_types(there))
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM {name} WHERE {kept}")

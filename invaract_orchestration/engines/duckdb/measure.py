@@ -119,7 +119,9 @@ class Measure:
         assert publish is not None  # there is a target
         if publish.mode == "replace_where":
             known = {c.name.lower(): q.name(c.name) for c in target.columns}
-            replaced = spark_sql.condition(publish.where or "", lambda n: known.get(n.lower()), datetime.now().astimezone())
+            types = {c.name: None if isinstance(c.type, str) else c.type for c in target.columns}
+            now = datetime.now().astimezone()
+            replaced = spark_sql.condition(publish.where or "", lambda n: known.get(n.lower()), now, types)
             return f"NOT coalesce({replaced}, false)"
         if publish.mode == "replace_partitions":
             names = [q.name(n) for n in target.partition_by]  # the candidate has the target's spelling
@@ -235,7 +237,8 @@ class Measure:
                 hint="on this engine a dataset query reads the table `candidate` alone",
             )
         self.connection.execute(f"CREATE OR REPLACE TEMP VIEW candidate AS SELECT * FROM {files_relation(candidate)}")
-        rows = self.connection.execute(f"SELECT * FROM ({spark_sql.measured_query(rule.sql, now)}) LIMIT 2").fetchall()
+        query = spark_sql.measured_query(rule.sql, now, dict(candidate.columns))
+        rows = self.connection.execute(f"SELECT * FROM ({query}) LIMIT 2").fetchall()
         value = only_number(rows, rule.name)
         return DatasetFact(value=None, is_within=is_within(value, rule.must_be, rule.name))
 
@@ -246,7 +249,7 @@ class Measure:
         known = {name.lower(): q.name(name) for name, _ in candidate.columns}
         counters = []
         for condition in conditions:
-            is_true = spark_sql.condition(condition, lambda n: known.get(n.lower()), now)
+            is_true = spark_sql.condition(condition, lambda n: known.get(n.lower()), now, dict(candidate.columns))
             counters.append(f"count(*) FILTER (WHERE NOT coalesce({is_true}, false))")
         with translated("checking the target's constraints"):
             return self._one(f"SELECT {', '.join(counters)} FROM {files_relation(candidate)}") if counters else ()

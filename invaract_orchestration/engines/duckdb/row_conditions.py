@@ -25,7 +25,7 @@ def row_condition(check: RowCheck, columns: Columns, types: dict[str, FieldType]
     """The condition of one check (every kind but `type`, which is judged while the text is read). Never null."""
     if check.kind == "sql":
         assert check.rule is not None  # a row rule carries itself
-        is_true = spark_sql.condition(check.rule.sql, columns, now)
+        is_true = spark_sql.condition(check.rule.sql, columns, now, types)
         return f"coalesce({is_true}, {'true' if check.rule.null_is == 'pass' else 'false'})"
     column = columns(check.path[0])
     assert column is not None  # the schema check has seen to it

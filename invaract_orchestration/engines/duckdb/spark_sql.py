@@ -12,23 +12,26 @@ from datetime import datetime
 import sqlglot
 from sqlglot import exp
 
+from invaract_orchestration.contract.expression_names import Columns
 from invaract_orchestration.contract.expressions import ExpressionError, parse_condition
+from invaract_orchestration.contract.number_widths import calculated_decimal, number_digits
 from invaract_orchestration.contract.standard_sql import standard_spelling, with_names
 from invaract_orchestration.engines.duckdb.spark_meaning import spelled
 from invaract_orchestration.errors import NotSupported
 
+_SHORT = 18
 _CALCULATIONS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg)
 
 Reference = Callable[[str], str | None]
 """The SQL of the column of that name in any letter case, or none."""
 
 
-def condition(sql: str, reference: Reference, now: datetime) -> str:
+def condition(sql: str, reference: Reference, now: datetime, types: Columns) -> str:
     """A boolean or null for a Spark SQL condition; `now` is the aware time that current_date() and its like are bound to."""
-    return f"TRY({expression(sql, reference, now)})"
+    return f"TRY({expression(sql, reference, now, types)})"
 
 
-def expression(sql: str, reference: Reference, now: datetime) -> str:
+def expression(sql: str, reference: Reference, now: datetime, types: Columns) -> str:
     """The DuckDB text of a Spark SQL expression, each column replaced by what `reference` gives for it."""
     try:
         tree = parse_condition(sql)
@@ -37,7 +40,18 @@ def expression(sql: str, reference: Reference, now: datetime) -> str:
             "a condition calls what is not known to mean the same here as in Spark",
             hint="docs/rules.md lists the functions that conditions can use",
         ) from None
-    return rendered(guarded(tree).transform(lambda node: _column(node, reference)), now)
+    return rendered(guarded(_widened(tree, types)).transform(lambda node: _column(node, reference)), now)
+
+
+def _widened(tree: exp.Expr, types: Columns) -> exp.Expr:
+    """Decimals of up to 18 digits stay at 18 in DuckDB when they are added or multiplied: one of them is made wider before."""
+    calculations = reversed(list(tree.find_all(exp.Add, exp.Sub, exp.Mul)))  # children first, whose digits are known before
+    wide = [(n, number_digits(n.this, types)) for n in calculations if sum(calculated_decimal(n, types) or ()) > _SHORT]
+    for node, digits in wide:
+        whole, fraction = digits or (0, 0)
+        type_ = exp.DataType.build(f"decimal({max(whole + fraction, _SHORT + 1)}, {fraction})")
+        node.set("this", exp.Cast(this=node.this.copy(), to=type_))  # exp.cast() leaves out one of the same kind
+    return tree
 
 
 def guarded(tree: exp.Expr) -> exp.Expr:
@@ -62,9 +76,9 @@ def _tried(node: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="LIST_EXTRACT", expressions=[listed, exp.Literal.number(1)])
 
 
-def measured_query(sql: str, now: datetime) -> str:
+def measured_query(sql: str, now: datetime, types: Columns) -> str:
     """The DuckDB text of a dataset rule's query, computed as conditions are."""
-    return rendered(guarded(standard_spelling(sqlglot.parse_one(sql, read="spark"))), now)
+    return rendered(guarded(_widened(standard_spelling(sqlglot.parse_one(sql, read="spark")), types)), now)
 
 
 def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> str:

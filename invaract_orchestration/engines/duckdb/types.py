@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import duckdb
+
 from invaract_orchestration.contract.field_types import (
     BIGINT,
     BINARY,
@@ -51,6 +53,12 @@ def duckdb_type(type_: FieldType) -> str:
             return f"MAP({duckdb_type(key)}, {duckdb_type(value)})"
         case Struct(fields):
             return "STRUCT(" + ", ".join(f"{q.name(n)} {duckdb_type(t)}" for n, t in fields) + ")"
+
+
+def known_types(relation: duckdb.DuckDBPyRelation) -> dict[str, FieldType | None]:
+    """The type of each column of a relation, none where no field can have it."""
+    found = {n: field_type(t) for n, t in zip(relation.columns, relation.types, strict=True)}
+    return {n: None if isinstance(t, str) else t for n, t in found.items()}
 
 
 def field_type(native: Any) -> FieldType | str:
