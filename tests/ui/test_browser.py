@@ -55,10 +55,14 @@ def test_every_page_fits_is_readable_and_complains_of_nothing(
         for name, path in pages_of(told).items():
             tab.page.goto(address + path)
             assert tab.page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width], name
+            assert tab.page.evaluate(SPILLED) == [], name
             assert tab.page.evaluate(POOR_CONTRAST) == [], name
             assert barriers(tab.page) == [], name
         assert [said for said in tab.complaints if "404" not in said] == []
 
+
+SPILLED = """() => [...document.querySelectorAll(".cards tbody tr")]
+  .filter(row => [...row.children].some(cell => cell.scrollHeight > cell.clientHeight + 1)).map(row => row.textContent.trim())"""
 
 POOR_CONTRAST = """() => {
   const paint = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
