@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
+import psutil
 
 FINAL = ("success", "failed")
 Seen = TypeVar("Seen")
@@ -69,7 +70,11 @@ class Standalone:
         return dict(answer.json())
 
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        answer = self.client.post(f"/api/v2/{path}", json=body)
+        answer = wait_until(
+            lambda: self.client.post(f"/api/v2/{path}", json=body),
+            lambda answer: answer.status_code != httpx.codes.SERVICE_UNAVAILABLE,  # SQLite was locked: nothing was done
+            60, f"{path} to be taken",
+        )  # fmt: skip
         assert answer.is_success, answer.text
         return dict(answer.json())
 
@@ -147,11 +152,17 @@ def _log_in(client: httpx.Client) -> None:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGINT)
+    """End a process and everything of its session at once; how services stop by themselves is tested with compose and `make up`."""
+    while members := [pid for pid in psutil.pids() if _is_alive_in(pid, process.pid)]:
+        for pid in members:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)
+    process.wait()
+
+
+def _is_alive_in(pid: int, session: int) -> bool:
     try:
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(30)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        return os.getsid(pid) == session and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return False
