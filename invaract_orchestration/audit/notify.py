@@ -45,7 +45,7 @@ def _told(entry: Notification, message: Mapping[str, Any]) -> str | None:
         senders[kind](_address(where), json.dumps(message, sort_keys=True).encode())
     except KeyError:
         return f"notification to {kind!r} could not be sent: its environment variable is not set, or the kind is not known"
-    except Exception as error:  # noqa: BLE001  # whatever a notifier does, the verdict stands
+    except Exception as error:  # noqa: BLE001  # the verdict is recorded: no notifier may make an exception of it
         return f"notification to {kind!r} could not be sent ({type(error).__name__})"
     return None
 
