@@ -133,7 +133,8 @@ def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str) -> Readi
         local = "" if has_zone else f"CAST({parsed} AS TIMESTAMP)"
         local_form, zoned_form = ("(?:^$)", form) if has_zone else (form, "")
     else:
-        dated = f"CASE WHEN {text}[1] BETWEEN '0' AND '9' THEN {text} END"  # no arithmetic is possible with `infinity`
+        # no arithmetic is possible with `infinity`, nor near the ends of DuckDB's own time
+        dated = f"CASE WHEN {text}[1] BETWEEN '0' AND '9' AND {text}[5] = '-' THEN {text} END"
         local, zoned = f"TRY_CAST({dated} AS TIMESTAMP)", f"TRY_CAST({text} AS TIMESTAMPTZ)"
         local_form, zoned_form = _LOCAL, _LOCAL + _ZONE
     if not is_instant:

@@ -159,7 +159,8 @@ def _timestamp(text: str, is_instant: bool, spec: FieldSpec, zone: str, hold: Ho
     policy = spec.timezone or ("none" if spec.source_timezone or not zoned_form else "required")
     if policy == "required":
         return Reading(instant if zoned_form else "CAST(NULL AS TIMESTAMP)", is_zoned)
-    there, exists = _instant_of(instant, spec.source_timezone or zone, hold)
+    wall = hold(f"CASE WHEN {in_years} THEN {instant} END")  # Spark's own time ends a day beyond which it raises
+    there, exists = _instant_of(wall, spec.source_timezone or zone, hold)
     exists += f" AND coalesce(year({there}) {_YEARS}, false)"
     if policy == "none":
         return Reading(there, f"{is_local} AND {exists}")
