@@ -92,7 +92,7 @@ def judged(engine: str, table: pa.Table, source: str, fields: str, more: str) ->
 
 @pytest.mark.parametrize("engine", ["spark", "spark-connect"])
 @QUICK
-@given(rows=st.lists(ROW, min_size=1, max_size=14), contract=contracts(), source=st.just("parquet"))
+@given(rows=st.lists(ROW, min_size=1, max_size=14), contract=contracts(), source=st.sampled_from(["parquet", "delta"]))
 def test_any_table_and_any_rules_mean_the_same(
     spark: Any, engine: str, rows: list[dict[str, Any]], contract: tuple[str, str], source: str
 ) -> None:
