@@ -16,7 +16,7 @@ from invaract_orchestration.contract.expression_names import (
     unknown_columns,
 )
 from invaract_orchestration.contract.expression_types import mixed_kinds
-from invaract_orchestration.contract.expressions import called_function_refusal, is_too_high, parse_sql
+from invaract_orchestration.contract.expressions import argument_refusal, called_function_refusal, is_too_high, parse_sql
 from invaract_orchestration.contract.field_types import FieldType
 from invaract_orchestration.contract.report import shown, suggest
 from invaract_orchestration.contract.sql_functions import AGGREGATES, ROW_FUNCTIONS
@@ -85,7 +85,7 @@ def _refusals(sql: str, tree: exp.Query) -> Iterator[ExpressionError]:
         if refused is not None:
             yield ExpressionError(f"{refused} is not possible in a dataset rule", offset=first_offset(node))
         elif not isinstance(node, exp.Exists):
-            error = called_function_refusal(sql, node, _FUNCTIONS)
+            error = called_function_refusal(sql, node, _FUNCTIONS) or argument_refusal(node)
             if error is not None:
                 yield error
     yield from _foreign_tables(tree)

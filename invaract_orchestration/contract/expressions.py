@@ -187,10 +187,9 @@ def _refusal(sql: str, node: exp.Expr) -> ExpressionError | None:
     refusal = called_function_refusal(sql, node, ROW_FUNCTIONS)
     if refusal is not None:
         return refusal
-    if isinstance(node, exp.RegexpLike):
-        return _pattern_refusal(node)
-    if is_date_part(node) and named_field(node) is None:
-        return _field_refusal(node)
+    refusal = argument_refusal(node)
+    if refusal is not None:
+        return refusal
     is_called = isinstance(node, exp.Func) and (_call(sql, node) or SPELLINGS.get(node.key, node.key)) in ROW_FUNCTIONS
     if is_called or isinstance(node, (*_NODES, *_UNCALLED_FUNCTIONS)):
         return None
@@ -231,6 +230,13 @@ def _call(sql: str, node: exp.Expr) -> str:
     if start is None or end is None:
         return ""
     return sql[start : end + 1].strip("`").lower()
+
+
+def argument_refusal(node: exp.Expr) -> ExpressionError | None:
+    """Why a pattern or a part of a date, which have to be constants that every engine knows, is refused; none otherwise."""
+    if isinstance(node, exp.RegexpLike):
+        return _pattern_refusal(node)
+    return _field_refusal(node) if is_date_part(node) and named_field(node) is None else None
 
 
 def _field_refusal(node: exp.Expr) -> ExpressionError:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from invaract_orchestration.contract.expression_names import ExpressionError, first_offset
-from invaract_orchestration.contract.expressions import called_function_refusal, is_too_high, parse_sql
-from invaract_orchestration.contract.patterns import PatternError, check_pattern
+from invaract_orchestration.contract.expressions import argument_refusal, called_function_refusal, is_too_high, parse_sql
 from invaract_orchestration.contract.sql_functions import AGGREGATES, ROW_FUNCTIONS, UNSTABLE
 from invaract_orchestration.contract.standard_sql import standard_spelling
 
@@ -58,6 +57,8 @@ def parse_step_query(sql: str) -> exp.Query:
             raise ExpressionError(
                 f"{name}() gives another value each time, so no retry would agree", offset=first_offset(node)
             )
+    for refusal in filter(None, map(argument_refusal, tree.walk())):
+        raise refusal
     spelled = standard_spelling(tree)
     assert isinstance(spelled, exp.Query)  # a spelling changes functions, never the statement
     return spelled
@@ -82,19 +83,6 @@ def _refusals(sql: str, tree: exp.Expr, may_aggregate: bool) -> Iterator[Express
         if what is not None:
             yield ExpressionError(f"{what} is not possible in a step's expression", offset=first_offset(node))
             return
-        error = called_function_refusal(sql, node, known)
-        if error is None and isinstance(node, exp.RegexpLike):
-            error = _pattern_refusal(node)
+        error = called_function_refusal(sql, node, known) or argument_refusal(node)
         if error is not None:
             yield error
-
-
-def _pattern_refusal(node: exp.RegexpLike) -> ExpressionError | None:
-    pattern = node.expression
-    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        return ExpressionError("the pattern of rlike has to be a text in quotes", offset=first_offset(pattern))
-    try:
-        check_pattern(pattern.name)
-    except PatternError as error:
-        return ExpressionError(f"pattern of rlike: {error}", offset=first_offset(pattern), hint=error.hint)
-    return None

@@ -85,6 +85,8 @@ def test_any_words_are_a_query_or_an_expression_error(words: list[str]) -> None:
 @pytest.mark.parametrize(("sql", "said"), [
     ("select count(*) from candidate where name > 1", "a text with a number"), ("select sum(name) from candidate", "expected a number"),
     ("select max(cast(at as bigint)) from candidate", "a cast of a timestamp to a number"), ("select avg(cast(amount as int)) from candidate", "cuts on one engine"),
+    ("select count(*) from candidate where name rlike '(?=a)'", "a look-ahead"), ("select count(*) from candidate where name rlike name", "has to be a text in quotes"),
+    ("select max(extract(epoch from at)) from candidate", "expected a part of a date, found 'EPOCH'"),
 ])  # fmt: skip
 def test_query_that_engines_convert_differently_is_refused(sql: str, said: str) -> None:
     columns = {"name": parse_type("string"), "amount": parse_type("decimal(10,2)"), "at": parse_type("timestamp")}
