@@ -29,7 +29,8 @@ _DELTA = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.shuffle.partitions": "2",
-    "spark.driver.memory": "1g",
+    "spark.driver.memory": "3g",
+    "spark.sql.ui.retainedExecutions": "50",
     "spark.ui.enabled": "false",
     "spark.log.level": "ERROR",
 }
@@ -38,7 +39,9 @@ _DELTA = {
 @cache
 def classic() -> Any:
     """The classic session; it is active in this process from then on."""
-    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 1g pyspark-shell")
+    # One session serves thousands of tests: 1 GB is full after two thousand runs, not least of plans kept for Spark's own page.
+    memory = "--driver-memory 4g --conf spark.sql.ui.retainedExecutions=50"
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"{memory} pyspark-shell")
     session = user_session(None, "local[2]", JARS)
     session.conf.set("spark.sql.shuffle.partitions", "2")
     atexit.register(session.stop)
