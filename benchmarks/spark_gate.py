@@ -103,6 +103,8 @@ def main() -> None:
         seconds, jobs = measured(spark, target, given.repeat, work)
         base = base or seconds
         print(f"{name:40} {seconds:8.2f} {jobs:5d} {seconds / base:6.2f}", flush=True)
+    if not given.peer:
+        return
     _, appended = measured(spark, target, 1, plain)
     options = [f"{k}={v}" for k, v in (SESSION | jar_options(None)).items()]
     spark.stop()
