@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from cyclopts import App, CycloptsError
 
-from invaract_orchestration.cli.failure import tell_failure
+from invaract_orchestration.cli.failure import FORMS, Output, tell_failure
 from invaract_orchestration.cli.verbs import VERBS
 from invaract_orchestration.errors import EngineFailure, InvaractError, UsageError
 
@@ -42,7 +43,7 @@ def call(arguments: Sequence[str]) -> int:
         code = _invoke(arguments)
         sys.stdout.flush()
     except InvaractError as error:
-        return tell_failure(error)
+        return tell_failure(error, _output_of(arguments))
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return _INTERRUPTED
@@ -50,7 +51,7 @@ def call(arguments: Sequence[str]) -> int:
         _drop_output()
         return 0
     except Exception as error:  # noqa: BLE001  # a value must not leave through a message that nobody wrote
-        return tell_failure(EngineFailure(f"an unexpected {type(error).__name__} stopped the command"))
+        return tell_failure(EngineFailure(f"an unexpected {type(error).__name__} stopped the command"), _output_of(arguments))
     return code
 
 
@@ -60,6 +61,13 @@ def _invoke(arguments: Sequence[str]) -> int:
     except CycloptsError as error:
         raise UsageError(str(error), hint=f"invaract {_verb_of(arguments)}--help") from None
     return code if isinstance(code, int) else 0
+
+
+def _output_of(arguments: Sequence[str]) -> Output:
+    """What the caller reads: a failure is told in the same form as a result, also one of the call itself."""
+    asked = [text.removeprefix("--output=") for text in arguments if text.startswith("--output=")]
+    asked += [value for name, value in pairwise(arguments) if name == "--output"]
+    return next((form for form in FORMS if asked == [form]), "text")
 
 
 def _verb_of(arguments: Sequence[str]) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from invaract_orchestration.errors import ContractError, InvaractError, UsageError
 
 EXIT_FAILED = 3
 EXIT_USAGE = 64
 Output = Literal["text", "json", "junit"]
+FORMS: tuple[Output, ...] = get_args(Output)
 
 
 def exit_code_of(error: InvaractError) -> int:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.cli.console import progress, to_stdout
-from invaract_orchestration.cli.failure import Output, tell_failure
+from invaract_orchestration.cli.failure import Output
 from invaract_orchestration.cli.options import (
     ContractFile,
     Engine,
@@ -21,7 +21,6 @@ from invaract_orchestration.cli.options import (
     typed_table,
 )  # fmt: skip
 from invaract_orchestration.cli.sql_files import Dialect, Sql, read_transform
-from invaract_orchestration.errors import InvaractError
 
 Source = Annotated[str | None, Parameter(help="files, a folder or a glob to read instead of the contract's")]
 SubmissionId = Annotated[str | None, Parameter(help="an id of your own: the same bytes as a new batch")]
@@ -64,16 +63,13 @@ def _attempt(
     from invaract_orchestration.contract.load import load_contract
     from invaract_orchestration.wiring import open_gate
 
-    try:
-        contract = load_contract(file, env=env)
-        call |= {
-            "transform": read_transform(*call["transform"]), "source": typed_place(call["source"]),
-            "target": typed_table(call["target"]), "parameters": parameters(params), "environment": env,
-        }  # fmt: skip
-        with open_gate(engine=engine, tell=(lambda _: None) if quiet else progress) as gate:
-            result = gate.run(contract, **call) if kind == "run" else gate.check(contract, **call)
-    except InvaractError as error:
-        return tell_failure(error, output)
+    contract = load_contract(file, env=env)
+    call |= {
+        "transform": read_transform(*call["transform"]), "source": typed_place(call["source"]),
+        "target": typed_table(call["target"]), "parameters": parameters(params), "environment": env,
+    }  # fmt: skip
+    with open_gate(engine=engine, tell=(lambda _: None) if quiet else progress) as gate:
+        result = gate.run(contract, **call) if kind == "run" else gate.check(contract, **call)
     print_result(result, output)
     return result.exit_code
 

@@ -6,6 +6,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 
@@ -159,3 +160,36 @@ def test_verbs_that_read_the_record_say_so_when_there_is_none(place: Place) -> N
         said = place.call(*verb)
         assert said.code == 3
         assert "There is no audit store" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "named"),
+    [
+        (("explain", "none.yaml"), 3, "contract.unreadable"),
+        (("adopt", "none.yaml"), 3, "contract.unreadable"),
+        (("reconcile", "none.yaml"), 3, "contract.unreadable"),
+        (("quarantine", "list", "none.yaml"), 3, "contract.unreadable"),
+        (("status",), 3, "audit.unavailable"),
+        (("history",), 3, "audit.unavailable"),
+        (("show", "a-1"), 3, "audit.unavailable"),
+        (("history", "--limit", "many"), 64, "usage"),
+        (("lint",), 64, "usage"),
+        (("run",), 64, "usage"),
+        (("rnu",), 64, "usage"),
+    ],
+)
+@pytest.mark.parametrize("asked", [("--output", "json"), ("--output=json",)])
+def test_failure_of_every_verb_is_json_when_json_is_asked_for(
+    place: Place, arguments: tuple[str, ...], code: int, named: str, asked: tuple[str, ...]
+) -> None:
+    said = place.call(*arguments, *asked)
+    document = json.loads(said.out)
+    assert list(document) == ["format", "state", "exit_code", "code", "message", "hint", "problems"]
+    assert (said.code, document["exit_code"], document["state"], document["code"]) == (code, code, "failed", named)
+    assert said.err == ""
+
+
+def test_call_that_makes_no_sense_is_junit_when_junit_is_asked_for(place: Place) -> None:
+    said = place.call("run", "orders.yaml", "--outptu", "x", "--output", "junit")
+    assert said.code == 64
+    assert ElementTree.fromstring(said.out)[0].get("errors") == "1"
