@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -40,19 +39,18 @@ def build_app() -> App:
 def call(arguments: Sequence[str]) -> int:
     """Run one command; its exit code."""
     try:
-        code = _invoke(arguments)
-        sys.stdout.flush()
+        return _invoke(arguments)
     except InvaractError as error:
         return tell_failure(error, _output_of(arguments))
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return _INTERRUPTED
-    except BrokenPipeError:
-        _drop_output()
-        return 0
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # whoever reads the help has enough of it
+            return 0
+        raise
     except Exception as error:  # noqa: BLE001  # a value must not leave through a message that nobody wrote
         return tell_failure(EngineFailure(f"an unexpected {type(error).__name__} stopped the command"), _output_of(arguments))
-    return code
 
 
 def _invoke(arguments: Sequence[str]) -> int:
@@ -83,8 +81,3 @@ def _version() -> str:
     from importlib.metadata import version
 
     return version("invaract-orchestration")
-
-
-def _drop_output() -> None:
-    """Whoever read our output has enough of it; the interpreter's last flush must not fail on that."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,11 +1,18 @@
-"""Printing: results to stdout, progress and errors to stderr, and never a control character of the data's names."""
+"""Printing: results to stdout, progress and errors to stderr, and never a control character of the data's names.
+
+Whether anybody reads it changes nothing: a reader who has enough (`| head -1`) ends no run and changes no exit code.
+"""
 
 from __future__ import annotations
 
 import functools
+import io
+import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
+
+from invaract_orchestration.errors import InvaractError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,8 +29,14 @@ _STYLES = {
 def _console(*, is_stderr: bool) -> Console:
     from rich.console import Console
 
+    class Unread(Console):
+        def on_broken_pipe(self) -> None:  # as it comes with rich, it ends the program with exit code 1
+            _drop(self.file)
+
     stream = sys.stderr if is_stderr else sys.stdout
-    return Console(
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")  # a terminal may not know every letter of a name
+    return Unread(
         stderr=is_stderr, highlight=False, markup=False, emoji=False, soft_wrap=True,
         width=None if stream.isatty() else _WIDTH_OF_FILES,
     )  # fmt: skip
@@ -31,13 +44,33 @@ def _console(*, is_stderr: bool) -> Console:
 
 def to_stdout(text: str) -> None:
     """Lines of a report; a line that starts with a known word is coloured on a terminal."""
-    for line in text.removesuffix("\n").split("\n"):
-        _print(line, _style_of(line), is_stderr=False)
+    try:
+        for line in text.removesuffix("\n").split("\n"):
+            _print(line, _style_of(line), is_stderr=False)
+    except OSError as error:
+        _unwritten(error)
 
 
 def to_stderr(line: str, style: str = "dim") -> None:
-    """One line of progress."""
-    _print(line, style, is_stderr=True)
+    """One line of progress. That it cannot be written stops nothing."""
+    try:
+        _print(line, style, is_stderr=True)
+    except OSError:
+        _drop(sys.stderr)
+
+
+def write_out(text: str) -> None:
+    """A document to stdout for a program or a file, in UTF-8 whatever the terminal has.
+
+    Raises:
+        InvaractError: it cannot be written.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        _unwritten(error)
 
 
 def progress(line: str) -> None:
@@ -61,7 +94,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(name, overflow="fold", no_wrap=number < len(columns) - 1)
     for row in rows:
         table.add_row(*(Text(printable(cell), _style_of(cell.upper())) for cell in row))
-    _console(is_stderr=False).print(table, soft_wrap=False)
+    try:
+        _console(is_stderr=False).print(table, soft_wrap=False)
+    except OSError as error:
+        _unwritten(error)
 
 
 def _print(line: str, style: str, *, is_stderr: bool) -> None:
@@ -74,3 +110,18 @@ def _print(line: str, style: str, *, is_stderr: bool) -> None:
 def _style_of(line: str) -> str:
     start = line.strip()
     return next((style for word, style in _STYLES.items() if start.startswith(word)), "")
+
+
+def _unwritten(error: OSError) -> None:
+    _drop(sys.stdout)
+    if not isinstance(error, BrokenPipeError):
+        raise InvaractError(
+            f"the output could not be written: {error.strerror}", hint="`invaract history` says what was done and how it ended"
+        ) from None
+
+
+def _drop(stream: IO[str]) -> None:
+    """What is still to be written there goes nowhere, also what the interpreter has left at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import print_table, to_stdout
+from invaract_orchestration.cli.console import print_table, to_stdout, write_out
 from invaract_orchestration.cli.options import ContractFile, Engine, Environment, Params, parameters
 from invaract_orchestration.cli.sql_files import Dialect, Sql, read_transform
 
@@ -48,7 +47,7 @@ def explain(
             published = audit.attempts(contract=agreed.contract, states=("published",), limit=20)
             told = build(agreed, received.batch, session, published, gate.clock())
     if output == "json":
-        sys.stdout.write(json_text({"format": 1, **plain(told)}))
+        write_out(json_text({"format": 1, **plain(told)}))
         return 1 if told.is_blocked else 0
     to_stdout("plan")
     to_stdout("".join(f"  {line}\n" for line in told.plan.splitlines()).rstrip())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Literal, get_args
 
+from invaract_orchestration.cli.console import printable, to_stderr, write_out
 from invaract_orchestration.errors import ContractError, InvaractError, UsageError
 
 EXIT_FAILED = 3
@@ -23,12 +23,10 @@ def tell_failure(error: InvaractError, output: Output = "text") -> int:
     if output == "json":
         from invaract_orchestration.audit.report import json_text
 
-        sys.stdout.write(json_text(failure_document(error)))
+        write_out(json_text(failure_document(error)))
     elif output == "junit":
-        sys.stdout.write(_junit(error))
+        write_out(_junit(error))
     else:
-        from invaract_orchestration.cli.console import printable, to_stderr
-
         for number, line in enumerate(f"Error: {error}".splitlines()):
             to_stderr(printable(line), "bold red" if number == 0 else "")
     return exit_code_of(error)

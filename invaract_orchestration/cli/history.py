@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Annotated, Literal, get_args
 
@@ -10,7 +9,7 @@ from cyclopts import Parameter
 
 from invaract_orchestration.audit.log import AttemptView
 from invaract_orchestration.audit.records import State
-from invaract_orchestration.cli.console import print_table, to_stdout
+from invaract_orchestration.cli.console import print_table, to_stdout, write_out
 
 _LONGEST = 60
 
@@ -31,7 +30,7 @@ def history(
     with open_audit(read_only=True) as audit:
         views = audit.attempts(contract=contract, states=state, kind=kind, limit=limit)
     if output == "json":
-        sys.stdout.write(json_text({"format": 1, "attempts": plain(views)}))
+        write_out(json_text({"format": 1, "attempts": plain(views)}))
     elif views:
         print_attempts(views)
     else:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import printable, to_stderr
+from invaract_orchestration.cli.console import printable, to_stderr, write_out
 from invaract_orchestration.errors import UsageError
 
 
@@ -36,7 +35,7 @@ def init(
     )  # fmt: skip
     load_contract_text(text, file=write or "the draft")
     if place is None:
-        sys.stdout.write(text)
+        write_out(text)
         return 0
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text, encoding="utf-8")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import to_stdout
+from invaract_orchestration.cli.console import to_stdout, write_out
 from invaract_orchestration.errors import ContractError, Problem
 
 
@@ -34,7 +33,7 @@ def lint(
     code = 3 if problems else 1 if errors else 0
     if output == "json":
         document = {"format": 1, "exit_code": code, "problems": plain(problems), "findings": plain(findings)}
-        sys.stdout.write(json_text(document))
+        write_out(json_text(document))
         return code
     for each in (*problems, *findings):
         to_stdout(str(each))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import print_table, printable, to_stdout
+from invaract_orchestration.cli.console import print_table, printable, to_stdout, write_out
 from invaract_orchestration.cli.options import ContractFile, Environment, Params, Target, parameters, typed_table
 from invaract_orchestration.errors import UsageError
 
@@ -30,7 +29,7 @@ def list_(
     if output == "json":
         names = ("submission_id", "attempt_id", "kind", "version", "rules")
         entries = [{**dict(zip(names, key, strict=True)), "rows": count} for key, count in sorted(found.items())]
-        sys.stdout.write(json_text({"format": 1, "location": place, "entries": entries}))
+        write_out(json_text({"format": 1, "location": place, "entries": entries}))
         return 0
     to_stdout(f"{sum(found.values()):,} rows in {place}")
     if found:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import print_table, to_stdout
+from invaract_orchestration.cli.console import print_table, to_stdout, write_out
 from invaract_orchestration.cli.options import ContractFile, Environment, Params, Target
 from invaract_orchestration.cli.places import target_of
 
@@ -25,7 +24,7 @@ def reconcile(
     with open_gate() as gate:
         found = run(gate.audit, gate.publisher, agreed.contract, place, gate.clock)
     if output == "json":
-        sys.stdout.write(json_text({"format": 1, "target": place, **plain(found)}))
+        write_out(json_text({"format": 1, "target": place, **plain(found)}))
     else:
         for attempt, state in found.settled:
             to_stdout(f"settled {attempt}: {state}")

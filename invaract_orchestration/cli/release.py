@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import to_stderr
+from invaract_orchestration.cli.console import to_stderr, write_out
 from invaract_orchestration.cli.options import ContractFile, Environment, Params, Target, parameters
 from invaract_orchestration.cli.places import target_of
 from invaract_orchestration.errors import UsageError
@@ -27,7 +26,7 @@ def export(
     agreed, rows = _rows(contract, param, env, target, submission)
     made = export_rows(agreed, rows)
     if write is None:
-        sys.stdout.write(made.text)
+        write_out(made.text)
     else:
         path = Path(write)
         if path.exists():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from invaract_orchestration.audit.result import GateResult
-from invaract_orchestration.cli.console import progress, to_stdout
+from invaract_orchestration.cli.console import progress, to_stdout, write_out
 from invaract_orchestration.cli.failure import Output
 from invaract_orchestration.cli.options import (
     ContractFile,
@@ -83,8 +82,8 @@ def print_result(result: GateResult, output: Output) -> None:
     elif output == "json":
         from invaract_orchestration.audit.report import json_report
 
-        sys.stdout.write(json_report(result))
+        write_out(json_report(result))
     else:
         from invaract_orchestration.audit.junit import junit_report
 
-        sys.stdout.write(junit_report(result))
+        write_out(junit_report(result))

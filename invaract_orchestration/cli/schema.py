@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+from invaract_orchestration.cli.console import write_out
 
 
 def schema() -> int:
     """The JSON Schema of a contract's file, for editors."""
     from invaract_orchestration.contract.json_schema import schema_text
 
-    sys.stdout.write(schema_text())
+    write_out(schema_text())
     return 0

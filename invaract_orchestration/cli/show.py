@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from invaract_orchestration.audit.log import AttemptView, AuditReader
-from invaract_orchestration.cli.console import print_table, to_stdout
+from invaract_orchestration.cli.console import print_table, to_stdout, write_out
 from invaract_orchestration.errors import UsageError
 
 
@@ -27,7 +26,7 @@ def show(
             "no attempt has this id, or its start fits more than one", hint="`invaract history` lists the attempts"
         )
     if output == "json":
-        sys.stdout.write(json_text({"format": 1, **plain(view)}))
+        write_out(json_text({"format": 1, **plain(view)}))
     else:
         _print(view)
     return 0

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from invaract_orchestration.audit.log import ContractStatus
-from invaract_orchestration.cli.console import print_table, to_stdout
+from invaract_orchestration.cli.console import print_table, to_stdout, write_out
 
 
 def status(
@@ -21,7 +20,7 @@ def status(
     with open_audit(read_only=True) as audit:
         found = audit.statuses()
     if output == "json":
-        sys.stdout.write(json_text({"format": 1, "contracts": plain(found)}))
+        write_out(json_text({"format": 1, "contracts": plain(found)}))
     elif found:
         columns = ("contract", "last accepted data (UTC)", "last attempt (UTC)", "blocked since", "reasons")
         print_table(columns, [_row(each) for each in found])
