@@ -87,6 +87,17 @@ def test_partition_values_are_read_back_exactly(lake: Lake, value: str) -> None:
     assert lake.rows() == [{"id": 1, "p": value.strip('"')}]
 
 
+@pytest.mark.parametrize("has_checkpoint", [False, True])
+def test_partition_of_an_empty_text_is_replaced_and_the_one_without_a_value_stays(lake: Lake, has_checkpoint: bool) -> None:
+    lake.put({"x.csv": 'id,p\n1,""\n2,\n3,a\n'})
+    assert lake.run(lake.contract(FIELDS, publish="partition_by: [p]")).state == "published"
+    if has_checkpoint:
+        DeltaTable(lake.target).create_checkpoint()
+    result = published(lake, 'id,p\n9,""\n', "mode: replace_partitions, partition_by: [p]", seed=None, more='version: "1.0.1"')
+    assert result.state == "published"
+    assert lake.rows() == [{"id": 2, "p": None}, {"id": 3, "p": "a"}, {"id": 9, "p": ""}]
+
+
 def test_columns_of_the_target_keep_their_spelling(lake: Lake) -> None:
     schema = pa.schema([("ID", pa.int32()), ("P", pa.string())])
     published(

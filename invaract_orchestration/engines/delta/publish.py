@@ -88,6 +88,8 @@ def rewrite_reason(intent: PublishIntent, table: DeltaTable) -> str | None:
         return "a partition column's type"
     if any(tuple(k for k, _ in f.partition) != partitions for f in intent.candidate.files if f.rows):
         return "the candidate is not laid out by the table's partitions"
+    if intent.publish.mode == "replace_partitions" and any(v == "" for f in intent.candidate.files for _, v in f.partition):
+        return "an empty text as a partition's value"  # the list of a table's files does not tell it from none
     return None
 
 

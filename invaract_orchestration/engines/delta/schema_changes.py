@@ -7,6 +7,8 @@ kill in between leaves, and the next attempt goes on from there.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 from deltalake import CommitProperties, DeltaTable, Field
 from deltalake.exceptions import CommitFailedError, DeltaError
@@ -19,11 +21,15 @@ from invaract_orchestration.errors import PublishConflict, TargetRefused
 from invaract_orchestration.publish.intent import PublishIntent
 from invaract_orchestration.publish.preconditions import new_columns, version_columns
 
+_Changed = TypeVar("_Changed")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def prepare_table(intent: PublishIntent) -> tuple[DeltaTable, tuple[str, ...]]:
     """The table at the version to commit on, created or widened where the contract asks for it, and notes for the audit.
+
+    Every change is made on the handle that is given back, without retries: a writer that comes in between makes the next
+    commit on it a conflict, so nothing is published on a version that the verdict does not know.
 
     Raises:
         PublishConflict: the target is not at the version that the intent names.
@@ -32,57 +38,76 @@ def prepare_table(intent: PublishIntent) -> tuple[DeltaTable, tuple[str, ...]]:
     if table is None:
         if intent.target.exists:
             raise PublishConflict("the target has vanished since the verdict was given")
-        return _create(intent)
+        table = _create(intent)
+        return table, ("created the table", *_mirror(intent, table))
+    notes: tuple[str, ...] = ()
     if table.version() != intent.target.version:
-        if not intent.target.exists and _is_ours_without_rows(table, intent):
-            return table, ("the table was created by an earlier attempt",)
-        raise PublishConflict(
-            f"the target is at version {table.version()}, the verdict was given for {intent.target.version}",
-            hint="submit again: the rules that read the target are judged anew",
-        )
+        if intent.target.exists or not _is_ours_without_rows(table, intent):
+            raise PublishConflict(
+                f"the target is at version {table.version()}, the verdict was given for {intent.target.version}",
+                hint="submit again: the rules that read the target are judged anew",
+            )
+        notes = ("the table was created by an earlier attempt",)
     added = new_columns(intent.contract, intent.target)
     if added:
-        _alter(lambda: table.alter.add_columns([Field(f.name, delta_type(f.type)) for f in added]))
-        return _reopened(intent), (f"added columns {', '.join(f.name for f in added)}",)
-    return table, ()
+        fields = [Field(f.name, delta_type(f.type)) for f in added]
+        _alter(lambda: table.alter.add_columns(fields, commit_properties=_once()))
+        notes = (*notes, f"added columns {', '.join(f.name for f in added)}")
+    return table, (*notes, *_mirror(intent, table))
 
 
 def _is_ours_without_rows(table: DeltaTable, intent: PublishIntent) -> bool:
     return (table.metadata().description or "") == _description(intent.contract) and not table.file_uris()
 
 
-def _create(intent: PublishIntent) -> tuple[DeltaTable, tuple[str, ...]]:
+def _create(intent: PublishIntent) -> DeltaTable:
     contract, publish = intent.contract, intent.publish
-    mirrors = publish.constraints == "mirror"
     not_null = frozenset(
-        intent.candidate.spelled.get(f.name, f.name) for f in contract.fields if f.required and mirrors
+        intent.candidate.spelled.get(f.name, f.name)
+        for f in contract.fields
+        if f.required and publish.constraints == "mirror"
     )
     columns = intent.candidate.columns
     if publish.mode == "scd2":
         columns = (*columns, *version_columns(contract))
-    _alter(
+    return _alter(
         lambda: DeltaTable.create(
             intent.target.location, delta_schema(columns, not_null), mode="error",
-            partition_by=list(publish.partition_columns) or None, description=_description(contract),
-            commit_properties=CommitProperties(max_commit_retries=0),
+            partition_by=list(publish.partition_columns) or None, description=_description(contract), commit_properties=_once(),
         )
     )  # fmt: skip
-    notes: list[str] = ["created the table"]
-    for name, condition in mirrored_constraints(contract).items() if mirrors else ():
+
+
+def _mirror(intent: PublishIntent, table: DeltaTable) -> list[str]:
+    """Give a table of the contract's own that has no rows yet the constraints that it lacks: a kill may have kept them out."""
+    if intent.publish.constraints != "mirror":
+        return []
+    there = table.metadata().configuration
+    missing = {n: c for n, c in mirrored_constraints(intent.contract).items() if f"delta.constraints.{n}" not in there}
+    if not missing or not _is_ours_without_rows(table, intent):
+        return []
+    notes: list[str] = []
+    for name, condition in missing.items():
         try:
-            _reopened(intent).alter.add_constraint({name: condition})
+            table.alter.add_constraint({name: condition}, commit_properties=_once())
+        except CommitFailedError:
+            raise PublishConflict("another writer changed the target while it was being prepared") from None
         except DeltaError:
             notes.append(f"the table cannot hold the rule {name} as a constraint; the gate still judges it")
-    return _reopened(intent), tuple(notes)
+    return notes
 
 
 def _description(contract: Contract) -> str:
     return f"published by invaract under contract {contract.contract}"
 
 
-def _alter(change: object) -> None:
+def _once() -> CommitProperties:
+    return CommitProperties(max_commit_retries=0)
+
+
+def _alter(change: Callable[[], _Changed]) -> _Changed:
     try:
-        change()  # type: ignore[operator]
+        return change()
     except CommitFailedError:
         raise PublishConflict("another writer changed the target while it was being prepared") from None
     except DeltaError as error:
@@ -91,13 +116,6 @@ def _alter(change: object) -> None:
         raise TargetRefused(
             f"the target cannot be created or changed ({type(error).__name__})", code="publish.target_schema"
         ) from None
-
-
-def _reopened(intent: PublishIntent) -> DeltaTable:
-    table = open_table(intent.target.location)
-    if table is None:
-        raise PublishConflict("the target has vanished while it was being prepared")
-    return table
 
 
 def mirrored_constraints(contract: Contract) -> dict[str, str]:
