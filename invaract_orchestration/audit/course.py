@@ -115,9 +115,12 @@ class Course:
             quarantined=aside if is_kept_aside else 0,
         )  # fmt: skip
 
-    def published(self, found: Published) -> None:
-        """The submission is in the target, by this attempt or by an earlier one."""
+    def published(self, found: Published, on_record: PublicationRecord | None = None) -> None:
+        """The submission is in the target, by this attempt or by an earlier one; what is on record of that stays."""
         self.counts = replace(self.counts, inserted=found.inserted, updated=found.updated, deleted=found.deleted)
+        if on_record is not None:
+            self.publication = on_record
+            return
         mode = self.contract.publish.mode if self.contract.publish else ""
         self.publication = PublicationRecord(
             submission_id=self.submission_id or "", target=self.target,

@@ -19,7 +19,7 @@ from invaract_orchestration.audit.records import (
     State,
     Submission,
 )  # fmt: skip
-from invaract_orchestration.publish.intent import CommitRecord, Published, TargetCommit
+from invaract_orchestration.publish.intent import UNKNOWN_VERSION, CommitRecord, Published, TargetCommit
 from invaract_orchestration.publish.publisher import Publisher
 
 INTERRUPTED = "attempt.interrupted"
@@ -60,7 +60,7 @@ def settle(
             continue  # the process that runs it will say how it ends
         found = publisher.find(target, view.submission.submission_id)
         if found is not None:
-            _record(log, view, "published", f"settled: the target has it as version {found.version}", found, clock())
+            _record(log, view, "published", f"settled: the target has it{_as_version(found)}", found, clock())
             settled.append((view.attempt.attempt_id, "published"))
         elif is_gone:
             _record(log, view, "failed", "settled: the attempt was interrupted before it published", None, clock())
@@ -91,6 +91,16 @@ def reconcile(
         ),
         oldest_version=min((e.version for e in history), default=None),
     )  # fmt: skip
+
+
+def publication_on_record(log: AuditLog, submission: Submission) -> PublicationRecord | None:
+    """What is recorded of a submission's publication, which stays as it is, whatever the target's log says or has forgotten."""
+    found = log.publications(submission.contract, submission.target, submission.slice_digest)
+    return next((v.publication for v in found if v.publication.submission_id == submission.submission_id), None)
+
+
+def _as_version(found: Published) -> str:
+    return f" as version {found.version}" if found.commit is not None else f"; {UNKNOWN_VERSION}"
 
 
 def this_process() -> str:
@@ -126,8 +136,8 @@ def _started(pid: int) -> str:
 def _record(
     log: AuditLog, view: AttemptView, state: State, message: str, found: Published | None, at: datetime
 ) -> None:
-    publication = None
-    if found is not None:
+    publication = publication_on_record(log, view.submission) if found is not None else None
+    if found is not None and publication is None:
         publication = PublicationRecord(
             submission_id=view.submission.submission_id, target=view.submission.target,
             attempt_id=found.commit.attempt if found.commit else view.attempt.attempt_id, table_version=found.version,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
 
 from invaract_orchestration.audit.course import Course
-from invaract_orchestration.audit.reconcile import PROCESS, settle, this_process
+from invaract_orchestration.audit.reconcile import PROCESS, publication_on_record, settle, this_process
 from invaract_orchestration.audit.records import InputFile, Submission
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.contract.model import Contract
@@ -17,7 +17,7 @@ from invaract_orchestration.intake.parameters import fill
 from invaract_orchestration.intake.places import candidates_place, find_named_places, place_identity, table_place
 from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, transformed, unreadable_id
 from invaract_orchestration.intake.transform import rows_and_transform
-from invaract_orchestration.publish.intent import Published, refuse_other_content
+from invaract_orchestration.publish.intent import UNKNOWN_VERSION, Published, refuse_other_content, refuse_undone
 
 if TYPE_CHECKING:
     from invaract_orchestration.gate.gate import Call, Gate
@@ -38,6 +38,7 @@ class Opening:
         self.now = self.course.started.astimezone(ZoneInfo(contract.timezone))
         self.is_run = kind == "run"
         self.found: Published | None = None
+        self.submission: Submission | None = None
 
     # 1. what was promised
 
@@ -99,28 +100,38 @@ class Opening:
     def _open(self, own: Slice, submission_id: str, intake: str, files: tuple[InputFile, ...]) -> None:
         if self.is_run:
             settle(self.gate.audit, self.gate.publisher, self.contract.contract, self.course.target, self.gate.clock)
-        submission = Submission(
+        self.submission = Submission(
             submission_id=submission_id, contract=self.contract.contract, target=self.course.target,
             parameters=own.parameters, slice_digest=own.digest, intake_digest=intake, files=files,
         )  # fmt: skip
         self.course.open(
-            submission, log=self.gate.audit, engine=self.gate.engine.identity,
+            self.submission, log=self.gate.audit, engine=self.gate.engine.identity,
             context={PROCESS: this_process(), **self.call.context},
             tell=self.gate.tell,
         )  # fmt: skip
 
     def published_before(self, own: Slice, received: Received) -> GateResult | None:
-        """A retry of what is published already is a success that does nothing; a correction of it has to be asked for."""
+        """A retry of what is published already is a success that does nothing; a correction of it has to be asked for.
+
+        Raises:
+            GateError: the submission was published, and is not in the target any more.
+        """
         publish, course = self.contract.publish, self.course
         if not self.is_run or publish is None:
             return None
         if self.found is None:
-            if publish.mode != "append" or self.call.supersede or self.call.submission_id is not None:
-                return None
-            if not self.gate.audit.publications(self.contract.contract, course.target, own.digest) and not self._is_in_log(own):
-                return None
+            recorded = self.gate.audit.publications(self.contract.contract, course.target, own.digest)
             self.found = self.gate.publisher.find(course.target, received.submission_id)  # it may just have been published
+            for view in recorded:
+                if view.publication.submission_id == received.submission_id:
+                    refuse_undone(received.submission_id, view.publication.table_version, self.found)
+            is_asked_for = self.call.supersede or self.call.submission_id is not None
+            if self.found is None and (
+                publish.mode != "append" or is_asked_for or not (recorded or self._is_in_log(own))
+            ):
+                return None
         if self.found is not None:
+            refuse_undone(received.submission_id, self.found.version, self.found)
             return self.already_done(self.found)
         return course.end(
             "rejected", "this slice was published before with another content", code="slice.already_published",
@@ -130,8 +141,11 @@ class Opening:
 
     def already_done(self, found: Published) -> GateResult:
         """The end of an attempt whose submission another attempt has published."""
-        self.course.published(found)
-        return self.course.end("published", f"already published as version {found.version}", code="publish.already_done")
+        on_record = None if self.submission is None else publication_on_record(self.gate.audit, self.submission)
+        self.course.published(found, on_record)
+        version = on_record.table_version if on_record else found.version if found.commit else None
+        said = f" as version {version}" if version is not None else f"; {UNKNOWN_VERSION}"
+        return self.course.end("published", f"already published{said}", code="publish.already_done")
 
     def _is_in_log(self, own: Slice) -> bool:
         """Whether a commit of the target carries the slice: the audit may have been lost, the table's own log has not."""
@@ -144,3 +158,19 @@ class Opening:
         locate = self.gate.engine.locate
         root = candidates_place(self.contract, course.target, lake_root=self.gate.lake_root, locate=locate)
         return Path(root) / self.contract.contract / (course.submission_id or "") / course.attempt_id
+
+    def scratch_place(self) -> Path:
+        """A folder in it for what is temporary, made now.
+
+        Raises:
+            GateError: nothing can be written there.
+        """
+        scratch = self.candidate_place() / "scratch"
+        try:
+            scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise GateError(
+                f"the candidate cannot be written below {scratch.parents[3]}: {error.strerror}", code="candidate.unwritable",
+                hint="give the gate's user the right to write there, or name another place as publish.candidate.location",
+            ) from None
+        return scratch

@@ -17,6 +17,7 @@ from invaract_orchestration.verdict.verdict import Verdict
 
 APP_ID = "invaract:"
 METADATA_KEY = "invaract"
+UNKNOWN_VERSION = "the log no longer says which version it was"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +111,8 @@ def intend(
 class Published:
     """A commit that carries a submission. `method` is `promoted` or `rewritten: <why>`; counts are null where not known.
 
-    `commit` is what it says of itself, null when the log has been cleaned up that far.
+    `commit` is what it says of itself, null when the log has been cleaned up that far. `restored_to` is the version that the
+    table was set back to since, when that is one before this commit: its rows are not there any more.
     """
 
     version: int
@@ -121,6 +123,7 @@ class Published:
     committed_at: datetime | None = None
     notes: tuple[str, ...] = ()
     commit: CommitRecord | None = None
+    restored_to: int | None = None
 
 
 def refuse_other_content(found: Published | None, submission_id: str, intake_digest: str) -> None:
@@ -134,6 +137,29 @@ def refuse_other_content(found: Published | None, submission_id: str, intake_dig
             f"submission {submission_id} was published with another content", code="submission.other_content",
             hint="give the new content a submission id of its own",
         )  # fmt: skip
+
+
+def refuse_undone(submission_id: str, version: int, found: Published | None) -> None:
+    """What was published and is not in the table any more is neither published nor a thing to publish again unasked.
+
+    Args:
+        submission_id: a submission that is known as published.
+        version: as which version of the target.
+        found: what the target's log says of it now.
+
+    Raises:
+        GateError: the target was restored to a version before it, or does not know of it.
+    """
+    if found is not None and found.restored_to is None:
+        return
+    since = (
+        "the target does not know of it: it was made anew, or its transaction ids have expired" if found is None
+        else f"the target was restored to version {found.restored_to} since"
+    )  # fmt: skip
+    raise GateError(
+        f"submission {submission_id} was published as version {version}, and {since}", code="submission.undone",
+        hint="to publish these rows again, give them a submission id of their own",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from invaract_orchestration.contract.load import load_contract
 from invaract_orchestration.errors import AuditUnavailable
 from invaract_orchestration.settings import read_settings
 from invaract_orchestration.wiring import open_gate
-from tests.faults.ground import Lake
+from tests.faults.ground import AFTER_BOTH, Lake
 
 
 class Before:
@@ -392,3 +393,88 @@ def test_key_of_a_batch_that_is_rejected_for_its_rows_says_what_it_was_judged_on
     found = {c.check: c for c in result.checks}
     assert found["id|unique"].found == "2 rows, every key once; judged without the 1 failing rows"
     assert (found["v|min"].rows, found["v|min"].undecided, found["v|min"].nulls) == (3, 1, 1)
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite", "merge"])
+def test_publication_that_was_restored_away_is_no_success_until_it_is_asked_for(tmp_path: Path, mode: str) -> None:
+    lake = Lake.make(tmp_path / "lake", mode)
+    first, second = run(lake, "first"), run(lake, "second")
+    assert first.publication is not None
+    DeltaTable(str(lake.target)).restore(first.publication.table_version)
+    again = run(lake, "second")
+    assert (again.state, again.code, again.submission_id) == ("failed", "submission.undone", second.submission_id)
+    assert lake.rows() == ((1, 10), (2, 20))
+    assert run(lake, "second", submission_id="second-again").state == "published"
+    assert lake.rows() == AFTER_BOTH[mode]
+
+
+def test_publication_that_a_further_restore_brought_back_is_already_done(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    second = run(lake, "second")
+    assert second.publication is not None
+    DeltaTable(str(lake.target)).restore(second.publication.table_version - 1)
+    DeltaTable(str(lake.target)).restore(second.publication.table_version)
+    again = run(lake, "second")
+    assert (again.state, again.code, lake.rows()) == ("published", "publish.already_done", AFTER_BOTH["append"])
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_publication_of_a_table_that_was_made_anew_is_no_success_until_it_is_asked_for(tmp_path: Path, mode: str) -> None:
+    lake = Lake.make(tmp_path / "lake", mode)
+    run(lake, "first")
+    shutil.rmtree(lake.target)
+    again = run(lake, "first")
+    assert (again.state, again.code, lake.version()) == ("failed", "submission.undone", None)
+    assert run(lake, "first", submission_id="first-again").state == "published"
+    assert lake.rows() == ((1, 10), (2, 20))
+    assert run(lake, "second").state == "published"
+    assert lake.rows() == AFTER_BOTH[mode]
+
+
+def without_its_log(lake: Lake) -> None:
+    """The log as its own clean-up leaves it: a checkpoint, and no commit of before."""
+    table = DeltaTable(str(lake.target))
+    table.create_checkpoint()
+    for file in sorted((lake.target / "_delta_log").glob("*.json"))[:-1]:
+        file.unlink()
+
+
+def test_retry_after_the_logs_clean_up_is_recorded_and_blocks_nobody(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    first = run(lake, "first")
+    assert first.publication is not None
+    other_writer(lake)()
+    without_its_log(lake)
+    again = run(lake, "first")
+    assert (again.code, again.is_recorded, again.publication) == ("publish.already_done", True, first.publication)
+    next_run = subprocess.run(
+        [sys.executable, "-c", f"from tests.faults.ground import attempt; print(attempt({str(lake.root)!r}, 'second')['state'])"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert next_run.stdout.strip() == "published"
+
+
+def test_retry_after_the_logs_clean_up_and_the_loss_of_the_audit_names_no_version(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    other_writer(lake)()
+    without_its_log(lake)
+    for file in (lake.root / "_invaract").glob("audit.db*"):
+        file.unlink()
+    again = run(lake, "first")
+    assert again.message == "already published; the log no longer says which version it was"
+    assert lake.rows() == ((1, 10), (2, 20), (90, 1))
+
+
+def test_submission_whose_transaction_id_has_expired_is_found_in_the_history(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first", submission_id="one")
+    log = lake.target / "_delta_log"
+    commit = next(file for file in log.glob("*.json") if "invaract:one" in file.read_text())
+    lines = [line for line in commit.read_text().splitlines() if not line.startswith('{"txn"')]
+    commit.write_text("\n".join(lines) + "\n")
+    table = DeltaTable(str(lake.target))
+    table.alter.set_table_properties({"delta.setTransactionRetentionDuration": "interval 1 days"})
+    again = run(lake, "first", submission_id="one")
+    assert (again.code, lake.rows()) == ("publish.already_done", ((1, 10), (2, 20)))

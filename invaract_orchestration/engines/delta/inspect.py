@@ -12,10 +12,12 @@ from deltalake import DeltaTable
 from invaract_orchestration.candidate.target import TargetColumn, TargetState
 from invaract_orchestration.engines.delta.features import PROMOTABLE, UNWIDENABLE, unwritable_features, writer_features
 from invaract_orchestration.engines.delta.read import open_table
+from invaract_orchestration.engines.delta.restored import restored_before
 from invaract_orchestration.engines.delta.types import field_type
-from invaract_orchestration.publish.intent import APP_ID, CommitRecord, Published, TargetCommit
+from invaract_orchestration.publish.intent import APP_ID, UNKNOWN_VERSION, CommitRecord, Published, TargetCommit
 
 _CONSTRAINT = "delta.constraints."
+_TRANSACTIONS_EXPIRE = "delta.setTransactionRetentionDuration"
 
 
 def inspect_table(location: str) -> TargetState:
@@ -48,32 +50,38 @@ def inspect_table(location: str) -> TargetState:
 
 
 def find_publication(location: str, submission_id: str) -> Published | None:
-    """See `Publisher.find`. The transaction id decides; the history says which version, as far back as it reaches."""
+    """See `Publisher.find`. The transaction id decides; the history says which version, as far back as it reaches, and decides
+    too where the table lets transaction ids expire."""
     table = open_table(location)
-    if table is None or table.transaction_version(APP_ID + submission_id) is None:
+    if table is None:
         return None
-    for commit in reversed(_commits(table)):  # maintenance that follows by itself may repeat a session's metadata
+    is_known = table.transaction_version(APP_ID + submission_id) is not None
+    if not is_known and _TRANSACTIONS_EXPIRE not in table.metadata().configuration:
+        return None
+    history = table.history()
+    for commit in reversed(_commits(history)):  # maintenance that follows by itself may repeat a session's metadata
         if commit.commit is not None and commit.commit.submission == submission_id:
             return Published(
-                version=commit.version, method=commit.commit.method, committed_at=commit.committed_at, commit=commit.commit
-            )
-    return Published(version=table.version(), method="", notes=("the log no longer says which version it was",))
+                version=commit.version, method=commit.commit.method, committed_at=commit.committed_at, commit=commit.commit,
+                restored_to=restored_before(history, commit.version),
+            )  # fmt: skip
+    return Published(version=table.version(), method="", notes=(UNKNOWN_VERSION,)) if is_known else None
 
 
 def table_history(location: str) -> tuple[TargetCommit, ...]:
     """See `Publisher.history`."""
     table = open_table(location)
-    return () if table is None else _commits(table)
+    return () if table is None else _commits(table.history())
 
 
-def _commits(table: DeltaTable) -> tuple[TargetCommit, ...]:
+def _commits(history: list[dict[str, Any]]) -> tuple[TargetCommit, ...]:
     return tuple(
         TargetCommit(
             version=entry["version"], operation=str(entry.get("operation", "")),
             committed_at=datetime.fromtimestamp(entry["timestamp"] / 1000, UTC),
             commit=CommitRecord.from_json(entry.get("userMetadata")),
         )
-        for entry in table.history()
+        for entry in history
     )  # fmt: skip
 
 
