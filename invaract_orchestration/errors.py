@@ -14,6 +14,7 @@
     │   └── NotSupported         named and refused, because it is not built
     ├── AuditError
     │   ├── AuditUnavailable     the audit store cannot be reached or written
+    │   │   └── AuditMissing     there is none yet
     │   └── ContractVersionReused  one version with two contents
     ├── ContractBlocked          raised for callers that want an exception for a rejected batch; holds the result
     └── MissingExtra             a package that an optional part needs is not installed
@@ -136,6 +137,10 @@ class AuditUnavailable(AuditError):
     """The audit store cannot be reached or written."""
 
     code = "audit.unavailable"
+
+
+class AuditMissing(AuditUnavailable):
+    """There is no audit store yet: nothing was ever run here."""
 
 
 class ContractVersionReused(AuditError):

@@ -26,11 +26,20 @@ def open_gate(
     """
     chosen = settings or read_settings()
     with open_audit(chosen) as audit:
-        name = engine or chosen.engine
-        works = _engine(name, chosen)
-        yield Gate(
-            engine=works, publisher=_publisher(name, works), audit=audit, waivers=audit, lake_root=chosen.lake_root, tell=tell
-        )
+        works, publisher = choose_engine(chosen, engine=engine)
+        yield Gate(engine=works, publisher=publisher, audit=audit, waivers=audit, lake_root=chosen.lake_root, tell=tell)
+
+
+def choose_engine(settings: Settings | None = None, *, engine: str | None = None) -> tuple[Any, Any]:
+    """The engine of that name, or else that of the settings, and what publishes for it.
+
+    Raises:
+        UsageError: an engine of that name is not known.
+    """
+    chosen = settings or read_settings()
+    name = engine or chosen.engine
+    works = _engine(name, chosen)
+    return works, _publisher(name, works)
 
 
 @contextmanager

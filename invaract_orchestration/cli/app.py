@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from itertools import pairwise
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 
 from invaract_orchestration.cli.failure import FORMS, Output, tell_failure
 from invaract_orchestration.cli.verbs import VERBS
@@ -14,6 +14,7 @@ from invaract_orchestration.errors import EngineFailure, InvaractError, UsageErr
 
 _PACKAGE = "invaract_orchestration.cli"
 _GROUPS = {"quarantine": "Failing rows that were set aside.", "audit": "The record itself."}
+_MORE = "`invaract {}VERB --help` says more, with examples."
 _INTERRUPTED = 130
 
 
@@ -21,10 +22,14 @@ def build_app() -> App:
     """The application; each verb's module is loaded when it is called."""
     app = App(
         name="invaract", help="A publication gate for lakehouse tables.", help_format="plaintext",
-        help_epilogue="`invaract VERB --help` says more, with examples.", version=_version,
+        help_epilogue=_MORE.format(""), version=_version,
+        default_parameter=Parameter(negative="", show_default=_default),
         exit_on_error=False, print_error=False, result_action="return_value", suppress_keyboard_interrupt=False,
     )  # fmt: skip
-    groups = {name: App(name=name, help=text, help_format="plaintext") for name, text in _GROUPS.items()}
+    groups = {
+        name: App(name=name, help=text, help_format="plaintext", help_epilogue=_MORE.format(f"{name} "))
+        for name, text in _GROUPS.items()
+    }
     for number, group in enumerate(groups.values()):
         group.sort_key = 100 + number
         app.command(group)
@@ -34,6 +39,11 @@ def build_app() -> App:
             f"{_PACKAGE}.{verb.function}", name=name, help=verb.summary, help_epilogue=verb.epilogue, sort_key=number
         )
     return app
+
+
+def _default(value: object) -> str | None:
+    """What the help says of a default: of a flag that is off, and of what is not there, nothing."""
+    return None if value in (False, ()) else str(value)
 
 
 def call(arguments: Sequence[str]) -> int:

@@ -83,6 +83,11 @@ def printable(line: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in line)
 
 
+def counted(number: int, noun: str) -> str:
+    """The number with its noun, in the plural where it is one."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table; the last column takes what room is left."""
     from rich.box import SIMPLE_HEAD

@@ -8,10 +8,9 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from invaract_orchestration.cli.console import print_table
-from invaract_orchestration.errors import InvaractError
+from invaract_orchestration.errors import AuditMissing, InvaractError
 
 _CORE = ("duckdb", "deltalake", "pyarrow", "sqlglot", "pydantic", "sqlalchemy")
 _EXTRAS = {
@@ -61,13 +60,12 @@ def _places() -> Iterator[tuple[str, str, str]]:
     is_writable = os.access(existing, os.W_OK)
     said = f"{settings.lake_root} ({free:,.1f} GiB free{'' if settings.lake_root.exists() else ', not there yet'})"
     yield "ok" if is_writable else "FAILED", "lake root", said if is_writable else f"{said}: cannot be written"
-    if settings.audit_url.startswith("sqlite:") and not Path(settings.audit_url.removeprefix("sqlite:///")).exists():
-        yield "-", "audit store", "not there yet; the first run creates it"
-        return
     try:
         with open_audit(settings, read_only=True) as audit:
             head = audit.head()
             yield "ok", "audit store", f"{audit.place}, {head.position if head else 0:,} events"
+    except AuditMissing:
+        yield "-", "audit store", "not there yet; the first run creates it"
     except InvaractError as error:
         yield "FAILED", "audit store", error.sentence
 

@@ -13,7 +13,7 @@ from invaract_orchestration.cli.places import target_of
 
 def freshness(
     contract: ContractFile, /, *, param: Params = (), env: Environment = None, target: Target = None,
-    tell: Annotated[bool, Parameter(name="--notify", negative="", help="tell those whom the contract names for `late`")] = False,
+    tell: Annotated[bool, Parameter(name="--notify", help="tell those whom the contract names for `late`")] = False,
 ) -> int:  # fmt: skip
     """Whether data was published in time, and if not, whether nothing was delivered or it was rejected."""
     from invaract_orchestration.audit.freshness import judge_freshness

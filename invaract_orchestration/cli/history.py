@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from invaract_orchestration.audit.log import AttemptView
 from invaract_orchestration.audit.records import State
 from invaract_orchestration.cli.console import print_table, to_stdout, write_out
+from invaract_orchestration.cli.options import Limit
 
 _LONGEST = 60
 
 
 def history(
     *, contract: Annotated[str | None, Parameter(help="only attempts under the contract of this id")] = None,
-    state: Annotated[
-        tuple[State, ...], Parameter(negative="", show_default=False, help=f"only these: {', '.join(get_args(State))}")
-    ] = (),
+    state: Annotated[tuple[State, ...], Parameter(help="only attempts in this state; may be repeated")] = (),
     kind: Annotated[Literal["run", "check", "adopt"] | None, Parameter(help="only attempts of this kind")] = None,
-    limit: Annotated[int, Parameter(help="how many at most")] = 20,
+    limit: Limit = 20,
     output: Annotated[Literal["text", "json"], Parameter(help="for people or for programs")] = "text",
 ) -> int:  # fmt: skip
     """Attempts, newest first."""

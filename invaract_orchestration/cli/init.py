@@ -9,6 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from invaract_orchestration.cli.console import printable, to_stderr, write_out
+from invaract_orchestration.cli.files import write_file
 from invaract_orchestration.errors import UsageError
 
 
@@ -17,7 +18,7 @@ def init(
     write: Annotated[str | None, Parameter(help="write the contract here instead of printing it")] = None,
     name: Annotated[str | None, Parameter(help="the contract's id; by default the file's name")] = None,
     target: Annotated[str | None, Parameter(help="where to publish; by default the table reporting.NAME")] = None,
-    force: Annotated[bool, Parameter(negative="", help="replace a contract that is there already")] = False,
+    force: Annotated[bool, Parameter(help="replace a contract that is there already")] = False,
 ) -> int:  # fmt: skip
     """Draft a commented contract from a file of data."""
     from invaract_orchestration.contract.load import load_contract_text
@@ -37,8 +38,7 @@ def init(
     if place is None:
         write_out(text)
         return 0
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(text, encoding="utf-8")
+    write_file(str(place), text)
     to_stderr(printable(f"wrote {write}"), "bold green")
     to_stderr(printable(f"Next: invaract check {write}, then invaract run {write}"), "")
     return 0

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import to_stdout, write_out
+from invaract_orchestration.cli.console import counted, to_stdout, write_out
 from invaract_orchestration.errors import ContractError, Problem
 
 
 def lint(
-    contracts: Annotated[tuple[str, ...], Parameter(negative="", required=True, help="the contracts' files")], /, *,
+    contracts: Annotated[tuple[str, ...], Parameter(required=True, help="the contracts' files")], /, *,
     output: Annotated[Literal["text", "json"], Parameter(help="for people or for programs")] = "text",
 ) -> int:  # fmt: skip
     """Say what is wrong with contracts, without any data."""
@@ -39,11 +39,7 @@ def lint(
         to_stdout(str(each))
     warnings = len(findings) - errors
     to_stdout(
-        f"{loaded} of {len(contracts)} contracts can be used; "
-        f"{_counted(len(problems) + errors, 'error')}, {_counted(warnings, 'warning')}"
+        f"{loaded} of {counted(len(contracts), 'contract')} can be used; "
+        f"{counted(len(problems) + errors, 'error')}, {counted(warnings, 'warning')}"
     )
     return code
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import print_table, printable, to_stdout, write_out
-from invaract_orchestration.cli.options import ContractFile, Environment, Params, Target, parameters, typed_table
+from invaract_orchestration.cli.console import counted, print_table, printable, to_stdout, write_out
+from invaract_orchestration.cli.options import ContractFile, Environment, Limit, Params, Target, parameters, typed_table
 from invaract_orchestration.errors import UsageError
 
 _KEYS = ["submission_id", "attempt_id", "kind", "version", "rule_ids"]
@@ -31,7 +31,7 @@ def list_(
         entries = [{**dict(zip(names, key, strict=True)), "rows": count} for key, count in sorted(found.items())]
         write_out(json_text({"format": 1, "location": place, "entries": entries}))
         return 0
-    to_stdout(f"{sum(found.values()):,} rows in {place}")
+    to_stdout(f"{counted(sum(found.values()), 'row')} in {place}")
     if found:
         columns = ("submission", "attempt", "kind", "rows", "rules")
         rows = [(s, a[:10], kind, f"{n:,}", rules) for (s, a, kind, _, rules), n in sorted(found.items())]
@@ -43,7 +43,7 @@ def show(
     contract: ContractFile, /, *, param: Params = (), env: Environment = None, target: Target = None,
     submission: Annotated[str | None, Parameter(help="only rows of this submission, or the start of its id")] = None,
     rule: Annotated[str | None, Parameter(help="only rows that failed this check")] = None,
-    limit: Annotated[int, Parameter(help="how many rows at most")] = 20,
+    limit: Limit = 20,
 ) -> int:  # fmt: skip
     """Failing rows with their original values, printed to this terminal alone."""
     from invaract_orchestration.wiring import quarantined_rows
@@ -53,10 +53,10 @@ def show(
         for row in quarantined_rows(_place(contract, param, env, target))
         if row["submission_id"].startswith(submission or "") and (rule is None or rule in row["rule_ids"])
     ]
-    for row in rows[: max(limit, 0)]:
+    for row in rows[:limit]:
         to_stdout(f"{printable(row['source_file'])}, record {row['record_number']}: {', '.join(row['rule_ids'])}")
         to_stdout(f"    {printable(row['payload'])}")
-    to_stdout(f"{min(len(rows), max(limit, 0)):,} of {len(rows):,} rows shown")
+    to_stdout(f"{min(len(rows), limit):,} of {counted(len(rows), 'row')} shown")
     return 0
 
 

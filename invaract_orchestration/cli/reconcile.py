@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import print_table, to_stdout, write_out
+from invaract_orchestration.cli.console import counted, print_table, to_stdout, write_out
 from invaract_orchestration.cli.options import ContractFile, Environment, Params, Target
 from invaract_orchestration.cli.places import target_of
 
@@ -32,9 +32,11 @@ def reconcile(
             to_stdout(f"written again: {submission}")
         for attempt in found.open:
             to_stdout(f"still open: {attempt}")
+        oldest = found.oldest_version
+        reach = "there is no table yet" if oldest is None else f"the log reaches back to version {oldest}"
         to_stdout(
             f"{len(found.settled)} settled, {len(found.rebuilt)} written again, {len(found.open)} open, "
-            f"{len(found.bypassed)} commits by-passed the gate; the log reaches back to version {found.oldest_version}"
+            f"{counted(len(found.bypassed), 'commit')} by-passed the gate; {reach}"
         )
         if found.bypassed:
             rows = [(str(c.version), c.operation, f"{c.committed_at:%Y-%m-%d %H:%M:%S}") for c in found.bypassed]

@@ -7,12 +7,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import to_stderr, write_out
+from invaract_orchestration.cli.console import counted, to_stderr, write_out
+from invaract_orchestration.cli.files import write_file
 from invaract_orchestration.cli.options import ContractFile, Environment, Params, Target, parameters
 from invaract_orchestration.cli.places import target_of
 from invaract_orchestration.errors import UsageError
 
-Submission = Annotated[str, Parameter(help="the submission whose rows are meant")]
+Submission = Annotated[str, Parameter(help="the submission whose rows are meant, or the start of its id")]
 
 
 def export(
@@ -28,12 +29,11 @@ def export(
     if write is None:
         write_out(made.text)
     else:
-        path = Path(write)
-        if path.exists():
-            raise UsageError(f"{write} exists already", hint="name a new file")
-        path.touch(mode=0o600)
-        path.write_text(made.text, encoding="utf-8")
-    to_stderr(f"{made.rows:,} rows" + (f"; {made.left_out:,} lines left out, as they are no record" if made.left_out else ""))
+        if Path(write).exists():
+            raise UsageError(f"{write} is there already", hint="name a new file")
+        write_file(write, made.text, is_private=True)
+    aside = f"; {counted(made.left_out, 'line')} left out, being no record" if made.left_out else ""
+    to_stderr(counted(made.rows, "row") + aside)
     return 0
 
 
@@ -48,6 +48,7 @@ def release(
     from invaract_orchestration.wiring import open_gate, table_locator
 
     agreed, rows = _rows(contract, param, env, target, submission)
+    submission = rows[0]["submission_id"]
     made = export_rows(agreed, rows)
     _, place, root = target_of(contract, param, env, target)
     candidates = Path(candidates_place(agreed, place, lake_root=root, locate=table_locator()))
@@ -70,13 +71,21 @@ def _rows(contract: str, param: tuple[str, ...], env: str | None, target: str | 
     from invaract_orchestration.wiring import quarantined_rows, table_locator
 
     agreed, place, root = target_of(contract, param, env, target)
-    found = [
-        row
-        for row in quarantined_rows(quarantine_place(agreed, place, lake_root=root, locate=table_locator()))
-        if row["submission_id"] == submission and row["kind"] == "quarantined"
-    ]
+    kept = quarantined_rows(quarantine_place(agreed, place, lake_root=root, locate=table_locator()))
+    chosen = _chosen(submission, {row["submission_id"] for row in kept})
+    found = [row for row in kept if row["submission_id"] == chosen and row["kind"] == "quarantined"]
     if not found:
         raise UsageError(
-            f"no quarantined row of submission {submission!r} is there", hint="see `invaract quarantine list`"
+            f"the failing rows of submission {chosen!r} were not set aside, their whole batch was rejected",
+            hint="nothing of the batch was published: mend it, and submit all of it again",
         )
     return agreed, found
+
+
+def _chosen(text: str, known: set[str]) -> str:
+    """The submission of that id, or the only one whose id starts so."""
+    named = {text} & known or {each for each in known if each.startswith(text)}
+    if len(named) != 1:
+        what = f"{len(named)} submissions begin like" if named else "no row is there of submission"
+        raise UsageError(f"quarantine: {what} {text!r}", hint="see `invaract quarantine list`")
+    return named.pop()

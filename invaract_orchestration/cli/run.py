@@ -14,6 +14,7 @@ from invaract_orchestration.cli.options import (
     Engine,
     Environment,
     Params,
+    Source,
     Target,
     parameters,
     typed_place,
@@ -21,10 +22,9 @@ from invaract_orchestration.cli.options import (
 )  # fmt: skip
 from invaract_orchestration.cli.sql_files import Dialect, Sql, read_transform
 
-Source = Annotated[str | None, Parameter(help="files, a folder or a glob to read instead of the contract's")]
 SubmissionId = Annotated[str | None, Parameter(help="an id of your own: the same bytes as a new batch")]
 Form = Annotated[Output, Parameter(help="for people, for programs, for build servers")]
-Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", help="no progress on stderr")]
+Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="no progress on stderr")]
 
 
 def run(
@@ -32,7 +32,7 @@ def run(
     target: Target = None, transform: Sql = None, dialect: Dialect = "spark",
     submission_id: SubmissionId = None,
     supersede: Annotated[
-        bool, Parameter(negative="", help="append a correction of a slice that was published before")
+        bool, Parameter(help="append a correction of a slice that was published before")
     ] = False,
     engine: Engine = None, output: Form = "text", quiet: Quiet = False,
 ) -> int:  # fmt: skip

@@ -42,8 +42,9 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         "check", "run:check", "Judge a batch without publishing it.",
-        ("check contracts/orders.yaml --param day=2026-11-30", "check contracts/orders.yaml --source new/orders.csv"),
-        _EXIT_CODES,
+        ("check contracts/orders.yaml", "check contracts/orders.yaml --source new/orders.csv"),
+        "Exit codes: 0 a run would publish, or has nothing to do; 1 rejected; 2 rows would be set aside; "
+        "3 could not judge; 64 the call makes no sense.",
     ),
     Verb(
         "explain", "explain:explain", "What a run will do: its plan, lineage, rules, evidence and reads; no row is read.",
@@ -53,7 +54,8 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "run", "run:run", "Judge a batch, and publish it when every check is kept.",
         (
-            "run contracts/orders.yaml --param day=2026-11-30",
+            "run contracts/orders.yaml",
+            "run contracts/daily.yaml --param day=2026-11-30",
             "run contracts/orders.yaml --env prod --output junit > report.xml",
         ),
         _EXIT_CODES,

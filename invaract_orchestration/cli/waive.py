@@ -32,28 +32,29 @@ def waive(
         lasts = timedelta(seconds=duration_seconds(expires))
     except ValueError as error:
         raise UsageError(f"--expires: {error}") from None
-    with open_audit() as audit:
+    with open_audit(read_only=True) as audit:
         view = audit.attempt(attempt)
-        if view is None:
-            raise UsageError(f"there is no attempt {attempt!r}, or several begin like this", hint="see `invaract history`")
-        digest = next((str(e.detail[ROWS_DIGEST]) for e in view.events if ROWS_DIGEST in e.detail), None)
-        blocking = [r for r in view.verdict.results if r.is_blocking] if view.verdict else []
-        named = next((r for r in blocking if r.check == check), None)
-        if named is None:
-            raise UsageError(
-                f"check {check!r} did not block attempt {view.attempt.attempt_id}",
-                hint="checks that did: " + (", ".join(r.check for r in blocking) or "none"),
-            )
-        if digest is None or not is_waivable(named):
-            raise UsageError(
-                f"check {check!r} of this attempt cannot be waived",
-                hint="only rules on rows, keys and the whole batch can, when every row of the batch is in the candidate",
-            )
-        now = datetime.now(UTC)
-        waiver = Waiver(
-            waiver_id=f"w-{uuid.uuid4().hex[:16]}", contract=view.submission.contract, check=check, candidate_digest=digest,
-            approver=approver.strip(), reason=reason.strip(), granted_at=now, expires_at=now + lasts,
-        )  # fmt: skip
+    if view is None:
+        raise UsageError(f"there is no attempt {attempt!r}, or several begin like this", hint="see `invaract history`")
+    digest = next((str(e.detail[ROWS_DIGEST]) for e in view.events if ROWS_DIGEST in e.detail), None)
+    blocking = [r for r in view.verdict.results if r.is_blocking] if view.verdict else []
+    named = next((r for r in blocking if r.check == check), None)
+    if named is None:
+        raise UsageError(
+            f"check {check!r} did not block attempt {view.attempt.attempt_id}",
+            hint="checks that did: " + (", ".join(r.check for r in blocking) or "none"),
+        )
+    if digest is None or not is_waivable(named):
+        raise UsageError(
+            f"check {check!r} of this attempt cannot be waived",
+            hint="only rules on rows, keys and the whole batch can, when every row of the batch is in the candidate",
+        )
+    now = datetime.now(UTC)
+    waiver = Waiver(
+        waiver_id=f"w-{uuid.uuid4().hex[:16]}", contract=view.submission.contract, check=check, candidate_digest=digest,
+        approver=approver.strip(), reason=reason.strip(), granted_at=now, expires_at=now + lasts,
+    )  # fmt: skip
+    with open_audit() as audit:
         audit.grant(waiver)
     to_stdout(f"waiver {waiver.waiver_id}: {check} of exactly these rows, until {waiver.expires_at:%Y-%m-%d %H:%M} UTC")
     to_stdout("submit the same batch again; any other row in it, and the waiver does not hold")

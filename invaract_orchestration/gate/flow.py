@@ -101,7 +101,7 @@ class Flow:
         if published is not None:
             return published
         place = self.opening.candidate_place()
-        with self.gate.engine.open(place / "scratch", self.opening.table_place) as session:
+        with self.gate.engine.open(self.opening.scratch_place(), self.opening.table_place) as session:
             batch, arrived = judge_source(self.contract, received.batch, session, self.opening.now)
             self.course.checks += arrived
             if not self.course.is_blocked and not self.contract.transformations:

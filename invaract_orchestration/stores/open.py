@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from invaract_orchestration.audit.chain import Finding, Head, verify
-from invaract_orchestration.errors import AuditUnavailable
+from invaract_orchestration.errors import AuditMissing, AuditUnavailable
 from invaract_orchestration.stores.address import Address, parse_address
 from invaract_orchestration.stores.browse import SqlAuditBrowser
 from invaract_orchestration.stores.database import Database
@@ -80,7 +80,7 @@ def _prepare_file(address: Address, access: Access) -> None:
         return
     if access != "create":
         if not address.file.is_file():
-            raise AuditUnavailable(
+            raise AuditMissing(
                 f"There is no audit store at {address.name}", hint="check the path; the first run of a gate creates it"
             )
         return

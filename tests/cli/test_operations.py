@@ -158,7 +158,7 @@ def test_clean_leaves_an_unsettled_submission_alone(place: Place, capsys: pytest
         pass
     assert call(["clean", str(place.root / "orders.yaml"), "--param", "batch=one"]) == 0
     assert (folder / "part.parquet").exists()
-    assert "left 1 candidates alone" in capsys.readouterr().out
+    assert "left 1 candidate alone" in capsys.readouterr().out
 
 
 def test_reconcile_lists_nothing_for_a_table_that_only_the_gate_writes(

@@ -188,3 +188,22 @@ def test_audit_store_that_cannot_be_opened_exits_3(place: Place, monkeypatch: py
     assert said.code == 3
     assert "Hint:" in said.err
     assert not (place.root / "lake/sales").exists()
+
+
+def test_candidate_that_cannot_be_written_exits_3_and_says_where(place: Place) -> None:
+    place.deliver("d1", GOOD)
+    (place.root / "occupied").write_text("a file")
+    said = place.call("run", "orders.yaml", "-p", "day=d1", "--target", "occupied/orders", "--output", "json")
+    document = json.loads(said.out)
+    assert (said.code, document["code"]) == (3, "candidate.unwritable")
+    assert document["message"].endswith("occupied/orders__candidates: Not a directory")
+    assert "publish.candidate.location" in document["hint"]
+
+
+@pytest.mark.parametrize("option", ["--source", "--target"])
+def test_blank_place_exits_64(place: Place, option: str) -> None:
+    place.deliver("d1", GOOD)
+    said = place.call("run", "orders.yaml", "-p", "day=d1", option, "")
+    assert said.code == 64
+    assert said.err.startswith(f"Error: {option}: expected a place, found a blank text")
+    assert not (place.root / "lake").exists()

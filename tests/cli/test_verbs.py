@@ -92,7 +92,7 @@ def test_quarantine_list_counts_and_show_prints_the_values(used: Place) -> None:
     shown = used.call("quarantine", "show", "orders.yaml", "--rule", "amount|type")
     assert "canary-9b21" in shown.out
     assert "canary-7f3a" not in shown.out
-    assert "1 of 1 rows shown" in shown.out
+    assert "1 of 1 row shown" in shown.out
 
 
 def test_audit_verify_finds_an_edited_row(used: Place) -> None:
@@ -193,3 +193,54 @@ def test_call_that_makes_no_sense_is_junit_when_junit_is_asked_for(place: Place)
     said = place.call("run", "orders.yaml", "--outptu", "x", "--output", "junit")
     assert said.code == 64
     assert ElementTree.fromstring(said.out)[0].get("errors") == "1"
+
+
+@pytest.mark.parametrize("verb", [("history",), ("quarantine", "show", "orders.yaml")])
+@pytest.mark.parametrize("limit", ["0", "-3"])
+def test_limit_below_one_exits_64(used: Place, verb: tuple[str, ...], limit: str) -> None:
+    said = used.call(*verb, "--limit", limit)
+    assert said.code == 64
+    assert "--limit" in said.err
+
+
+def test_head_that_is_none_exits_64(used: Place) -> None:
+    said = used.call("audit", "verify", "--expected-head", "12")
+    assert said.code == 64
+    assert "expected POSITION:HASH, found '12'" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("explain", "orders.yaml", "-p", "day=d1"), 0),
+        (("clean", "orders.yaml", "-p", "day=d1"), 3),
+        (("waive", "a-1", "--check", "id|unique", "--approver", "ann", "--reason", "known"), 3),
+        (("freshness", "orders.yaml", "-p", "day=d1"), 3),
+        (("quarantine", "list", "orders.yaml", "-p", "day=d1"), 0),
+        (("doctor",), 0),
+    ],
+)
+def test_verb_that_runs_nothing_makes_no_audit_store(place: Place, arguments: tuple[str, ...], code: int) -> None:
+    place.deliver("d1", GOOD)
+    assert place.call(*arguments).code == code
+    assert not (place.root / "lake").exists()
+
+
+def test_reconcile_without_a_table_says_so(place: Place) -> None:
+    assert "there is no table yet" in place.call("reconcile", "orders.yaml", "-p", "day=d1").out
+
+
+def test_explain_looks_at_the_source_and_the_target_that_are_named(place: Place) -> None:
+    file = place.deliver("d1", GOOD)
+    assert place.call("explain", "orders.yaml", "-p", "day=d2").code == 3
+    assert place.call("explain", "orders.yaml", "-p", "day=d2", "--source", str(file)).code == 0
+    unsafe = place.call("explain", "orders.yaml", "-p", "day=d1", "--target", "{week}/orders")
+    assert (unsafe.code, "parameter 'week' is needed" in unsafe.err) == (64, True)
+
+
+@pytest.mark.parametrize("write", ["orders.yaml/x.yaml", "landing"])
+def test_draft_that_cannot_be_written_exits_3_and_says_where(place: Place, write: str) -> None:
+    file = place.deliver("d1", GOOD)
+    said = place.call("init", str(file), "--write", write, "--force")
+    assert said.code == 3
+    assert said.err.startswith(f"Error: {write} cannot be written: ")
