@@ -215,3 +215,17 @@ def test_published_statistics_of_nested_columns_leave_the_table_readable(lake: L
     lake.put({"x.json": '{"id": 1, "r": {"x": 1, "y": {"z": "a"}}, "a": [{"q": 1}], "p": {"k": 1}}\n{"id": 2, "r": null, "a": null, "p": null}\n'})
     result = lake.run(lake.contract(fields, source="format: json"))
     assert (result.state, len(lake.rows())) == ("published", 2)
+
+
+@pytest.mark.parametrize(
+    "publish", ["mode: merge, keys: [id]", "mode: scd2, keys: [id]", "mode: append", "mode: replace_where, where: id = 9"]
+)
+def test_batch_without_rows_is_one_commit_of_no_row(lake: Lake, publish: str) -> None:
+    contract = lake.contract(FIELDS, publish=publish, source="empty: accept")
+    lake.put({"x.csv": "id,p\n9,a\n"})
+    first = lake.run(contract)
+    before = DeltaTable(lake.target).version()
+    lake.put({"x.csv": "id,p\n"})
+    result = lake.run(contract, supersede=True)
+    assert (first.state, result.state, result.code) == ("published", "published", None), result.message
+    assert DeltaTable(lake.target).version() == before + 1

@@ -54,3 +54,17 @@ def test_scd2_batch_with_a_key_twice_is_rejected(tmp_path: Path) -> None:
         result = gate.run(load_contract(tmp_path / "c.yaml"), parameters={"batch": "one"})
     assert (result.state, [c.check for c in result.blocking]) == ("rejected", ["id|unique"])
     assert not (tmp_path / "lake" / "customers").exists()
+
+
+def test_scd2_batch_that_changes_nothing_is_published_and_recorded(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(CONTRACT)
+    (tmp_path / "one.csv").write_text("id,tier,score\n1,free,1.5\n2,,2\n")
+    (tmp_path / "two.csv").write_text("id,tier,score\n2,,2\n")
+    contract = load_contract(tmp_path / "c.yaml")
+    with open_gate(read_settings({"INVARACT_LAKE_ROOT": str(tmp_path)})) as gate:
+        gate.run(contract, parameters={"batch": "one"})
+        second = gate.run(contract, parameters={"batch": "two"})
+        again = gate.run(contract, parameters={"batch": "two"})
+    assert (second.state, again.code) == ("published", "publish.already_done"), second.message
+    assert (second.counts.inserted, second.counts.updated) == (0, 0)
+    assert [v[:2] + v[3:] for v in versions(tmp_path)] == [(1, "free", True, True), (2, None, True, True)]

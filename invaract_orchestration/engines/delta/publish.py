@@ -71,9 +71,13 @@ def publish_candidate(intent: PublishIntent, ready: Callable[[str], None] = lamb
     def commit() -> dict[str, int | None]:
         if why_not is None:
             return _promote(intent, table, properties, links)
-        return _rewriting(intent)(intent, table, properties)
+        counts = _rewriting(intent)(intent, table, properties)
+        if table.version() == before:  # a merge that changes no row makes no commit
+            _record(table, properties)
+        return counts
 
-    return _committed(intent, table.version(), commit, links, method, notes)
+    before = table.version()
+    return _committed(intent, before, commit, links, method, notes)
 
 
 def rewrite_reason(intent: PublishIntent, table: DeltaTable) -> str | None:
@@ -151,6 +155,12 @@ def _properties(intent: PublishIntent, method: str) -> CommitProperties:
         max_commit_retries=0,
         app_transactions=[Transaction(intent.transaction_id, 1)],
     )
+
+
+def _record(table: DeltaTable, properties: CommitProperties) -> None:
+    """A commit of no file: it says that the submission is published."""
+    partitions = table.metadata().partition_columns
+    table.create_write_transaction([], "append", table.schema(), partition_by=partitions, commit_properties=properties)
 
 
 # -- promoting the candidate's own files
