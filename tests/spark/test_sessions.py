@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from invaract_orchestration.engines.spark.engine import SparkEngine
+from invaract_orchestration.engines.spark.session import private_session
 from tests.engines.lake import broken
-from tests.spark.lakes import EngineLake
+from tests.spark.lakes import EngineLake, engine_of
 
 FIELDS = (
     "{name: id, type: int, required: true}\n{name: at, type: timestamp}\n{name: note, type: string, pattern: 'a\\d'}\n"
@@ -28,6 +29,17 @@ HOSTILE = {
     "spark.sql.files.ignoreCorruptFiles": "true",
     "spark.sql.parquet.outputTimestampType": "INT96",
     "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+}
+
+OLD_MEANINGS = {
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.parquet.binaryAsString": "true",
+    "spark.sql.legacy.sizeOfNull": "false",
+    "spark.sql.legacy.json.allowEmptyString.enabled": "true",
+    "spark.sql.legacy.charVarcharAsString": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.groupByOrdinal": "false",
+    "spark.sql.columnNameOfCorruptRecord": "id",
 }
 
 
@@ -56,6 +68,17 @@ def test_settings_of_the_session_change_no_verdict_and_stay_as_they_are(lake: En
         after = dict(spark.conf.getAll)
     assert {name: after[name] for name in before} == before  # Delta adds settings of its own when it is first used
     assert broken(result) == {"no": 2}
+
+
+@pytest.mark.parametrize("engine", ["spark", "spark-connect"])
+def test_private_session_has_the_built_in_value_of_what_changes_a_meaning(engine: str) -> None:
+    base = engine_of(engine).session
+    with private_session(base) as own:
+        built_in = {name: own.spark.conf.get(name) for name in OLD_MEANINGS}
+    with settings(base, OLD_MEANINGS | {"spark.sql.shuffle.partitions": "3"}), private_session(base) as own:
+        assert {name: own.spark.conf.get(name) for name in OLD_MEANINGS} == built_in
+        assert own.spark.conf.get("spark.sql.shuffle.partitions") == "3"
+    assert [name for name, value in OLD_MEANINGS.items() if value == built_in[name]] == []
 
 
 def test_active_session_is_taken_and_no_other_is_started(lake: EngineLake, spark: Any) -> None:

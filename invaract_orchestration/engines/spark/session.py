@@ -52,10 +52,17 @@ _MEANING = {
     "spark.sql.sources.partitionOverwriteMode": "STATIC",
     "spark.sql.mapKeyDedupPolicy": "EXCEPTION",
 }
-"""Settings of the private session, so that no setting of a user's own changes a verdict."""
+"""Settings of the private session whose meaning is ours. Every other setting of Spark's SQL has its built-in value there, so that
+none of a user's own changes a verdict, but for `_KEPT`."""
 _INFERENCE = "spark.sql.constraintPropagation.enabled"
-_KEPT = ("spark.sql.shuffle.partitions", "spark.sql.catalog.", "spark.hadoop.", "fs.")
-"""Runtime settings of the user's session that say where things are and how much runs at once."""
+_SQL = "spark.sql."
+_KEPT = (
+    "spark.sql.shuffle.partitions", "spark.sql.adaptive.", "spark.sql.autoBroadcastJoinThreshold", "spark.sql.broadcastTimeout",
+    "spark.sql.catalog.", "spark.sql.hive.", "spark.sql.files.maxPartition", "spark.sql.files.minPartition",
+    "spark.sql.files.openCost", "spark.sql.execution.", "spark.sql.codegen.", "spark.sql.optimizer.", "spark.sql.redaction.",
+    "spark.sql.parquet.compression.codec", "spark.hadoop.", "fs.",
+)  # fmt: skip
+"""Settings of the user's session that say where things are and how the work is done, and not what it means."""
 
 _KNOWN = (
     ("rows-are-still-to-come", "a function has fixed its plan before its rows were there", "leave checkpoints and RDDs out"),
@@ -211,9 +218,7 @@ def private_session(base: Any) -> Iterator[PrivateSession]:
     with translated("opening a session"):
         remote = is_connect(base)
         spark = base.cloneSession() if remote else _beside(base)
-        for name, value in _MEANING.items():
-            with suppress(Exception):  # a setting that this Spark does not know
-                spark.conf.set(name, value)
+        _set_meaning(spark)
     try:
         yield PrivateSession(spark, remote)
     finally:
@@ -221,6 +226,16 @@ def private_session(base: Any) -> Iterator[PrivateSession]:
             with suppress(Exception):  # the server forgets it in time
                 spark.client.release_session()
                 spark.client.close()
+
+
+def _set_meaning(spark: Any) -> None:
+    others = [n for n in spark.conf.getAll if n.startswith(_SQL) and not n.startswith(_KEPT) and n not in _MEANING]
+    for name in others:
+        with suppress(Exception):  # a static setting, which is one for all sessions
+            spark.conf.unset(name)
+    for name, value in _MEANING.items():
+        with suppress(Exception):  # a setting that this Spark does not know
+            spark.conf.set(name, value)
 
 
 def _beside(base: Any) -> Any:
