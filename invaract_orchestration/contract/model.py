@@ -7,11 +7,13 @@ follows from the field's type, so that `010`, `on` or `0.1` never turn into some
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
+from invaract_orchestration.contract.bound_now import bind_now
 from invaract_orchestration.contract.fields import FieldSpec, Key, walk_fields
 from invaract_orchestration.contract.plan_rules import PlanRule
 from invaract_orchestration.contract.publication import CandidatePlace, Keep, Mode, Publish, QuarantinePlace, Versions
@@ -73,9 +75,15 @@ class SourceOptions(Closed):
     null_values: tuple[WrittenValue, ...] = ("",)
     """Unquoted texts that mean null; a quoted one is that text."""
     trailing_delimiter: Literal["reject", "accept"] = "reject"
-    """`accept`: every line, the header too, may end with one more delimiter."""
+    """`accept`: every line ends with one more delimiter; the header may."""
     shape: Literal["lines", "array", "any"] = "lines"
     """JSON only: one record a line, or one array of records a file; `any`: whichever the files begin with."""
+
+    @model_validator(mode="after")
+    def _double_the_quote(self) -> SourceOptions:
+        if "escape" not in self.model_fields_set:
+            object.__setattr__(self, "escape", self.quote)
+        return self
 
 
 class InputField(Closed):
@@ -268,11 +276,11 @@ class Contract(Closed):
         copy = self.model_copy(update={"publish": publish})
         return copy.placed(self.base, self.environment, self.declared)
 
-    def filled(self, fill: Callable[[str], str]) -> Contract:
-        """The same agreement with the parameters of one submission put into what it replaces; the digest stays."""
+    def filled(self, fill: Callable[[str], str], now: datetime) -> Contract:
+        """The same agreement with the parameters and the time of one submission put into what it replaces; the digest stays."""
         if self.publish is None or not (self.publish.where or self.publish.partition):
             return self
-        where = fill(self.publish.where) if self.publish.where else None
+        where = bind_now(fill(self.publish.where), now) if self.publish.where else None
         partition = {name: fill(value) for name, value in self.publish.partition.items()}
         publish = self.publish.model_copy(update={"where": where, "partition": partition})
         return self.model_copy(update={"publish": publish}).placed(self.base, self.environment, self.declared)

@@ -65,7 +65,7 @@ class Opening:
             self.course.target = self.table_place(own.target, contract.base)
             own = replace(own, target=place_identity(self.course.target, base=contract.base, lake_root=self.gate.lake_root))
         find_named_places(contract, lambda n: self.table_place(n, contract.base))
-        self.contract = contract.filled(lambda text: fill(text, own.parameters))
+        self.contract = contract.filled(lambda text: fill(text, own.parameters), self.now)
         if contract.status == "retired" or (contract.status == "draft" and self.is_run):
             raise GateError(
                 f"contract {contract.contract} is {contract.status}", code=f"contract.{contract.status}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,61 @@ def test_merge_leaves_columns_that_the_contract_does_not_know(lake: Lake) -> Non
 def test_replaced_predicate_takes_its_rows_alone(lake: Lake) -> None:
     published(lake, "id,p\n9,a\n", "mode: replace_where, where: \"p = 'a'\"")
     assert ids(lake) == [2, 3, 9]
+
+
+MOMENTS = pa.schema([("id", pa.int32()), ("d", pa.date32()), ("ts", pa.timestamp("us", "UTC")), ("f", pa.float64())])
+MOMENT_FIELDS = "{name: id, type: int}\n{name: d, type: date}\n{name: ts, type: timestamp}\n{name: f, type: double}"
+
+
+def at(id_: int, day: int, f: float | None = 1.0) -> dict[str, Any]:
+    return {
+        "id": id_, "d": datetime.date(2026, 1, day), "f": f,
+        "ts": datetime.datetime(2026, 1, day, 23, 59, 59, 999999, tzinfo=datetime.UTC),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "ts >= TIMESTAMP'2026-01-02 00:00:00' and ts < TIMESTAMP'2026-01-03 00:00:00'",
+        "ts > TIMESTAMP'2026-01-02T00:59:59.999999+01:00' and ts <= TIMESTAMP'2026-01-03T00:59:59.999999+01:00'",
+        "ts = cast('2026-01-02 23:59:59.999999' as timestamp)",
+        "date(ts) = DATE'2026-01-02'",
+        "date_trunc('day', ts) = TIMESTAMP'2026-01-02 00:00:00'",
+        "dayofmonth(ts) = 2 and hour(ts) = 23 and minute(ts) = 59",
+        "dayofweek(d) = 6",
+        "d >= date_add(DATE'2026-01-01', 1) and d < DATE'2026-01-04' - interval 1 day",
+        "not isnan(f) and length(cast(id as string)) = 2",
+    ],
+)
+def test_replaced_predicate_of_times_takes_its_rows_alone(lake: Lake, where: str) -> None:
+    seed = [at(1, 1, float("nan")), at(22, 2, None), at(3, 3, float("nan")), {"id": 4}]
+    result = published(
+        lake, "id,d,ts,f\n99,2026-01-02,2026-01-02T23:59:59.999999Z,\n", f'mode: replace_where, where: "{where}"',
+        seed=seed, schema=MOMENTS, fields=MOMENT_FIELDS,
+    )  # fmt: skip
+    assert (result.state, ids(lake)) == ("published", [1, 3, 4, 99])
+
+
+@pytest.mark.parametrize("where", ["d = current_date()", "d = curdate() and ts <= now()", "date(ts) = current_date()"])
+def test_today_in_a_replaced_predicate_is_the_day_of_the_submission_in_its_zone(lake: Lake, where: str) -> None:
+    lake.put({"x.csv": "id,d,ts,f\n99,2026-01-01,2026-01-01T12:00:00Z,\n"})
+    write_deltalake(lake.target, pa.Table.from_pylist([at(1, 1), at(2, 2), {**at(3, 3), "d": datetime.date.today()}], MOMENTS))
+    contract = lake.contract(
+        MOMENT_FIELDS, publish=f'mode: replace_where, where: "{where}"', more="timezone: America/Los_Angeles"
+    )
+    now = datetime.datetime(2026, 1, 2, 5, tzinfo=datetime.UTC)
+    result = replace(lake.gate, clock=lambda: now).run(contract)
+    assert (result.state, ids(lake)) == ("published", [2, 3, 99])
+
+
+def test_predicate_that_deltalake_cannot_ask_is_named_and_leaves_the_table(lake: Lake) -> None:
+    result = published(
+        lake, "id,d,ts,f\n99,2026-01-02,,\n", "mode: replace_where, where: \"date_add(d, 1) = DATE'2026-01-03'\"",
+        seed=[at(1, 1), at(2, 2)], schema=MOMENTS, fields=MOMENT_FIELDS,
+    )  # fmt: skip
+    assert (result.state, result.code, ids(lake)) == ("failed", "engine.failed", [1, 2])
+    assert result.message == "deltalake could not ask the target's rows for publish.where; nothing was published"
 
 
 def test_row_outside_of_the_replaced_predicate_is_broken(lake: Lake) -> None:

@@ -119,7 +119,7 @@ def _committed(
         links.take_out()
         if failure is None:
             raise OutcomeUnknown("the commit was reported as made, but the target's log does not show it")
-        raise _refusal(failure, before) from None
+        raise _refusal(failure, before, intent) from None
     if found.commit is not None and found.commit.attempt != intent.commit.attempt:
         links.take_out()
         return found
@@ -130,7 +130,7 @@ def _committed(
     )  # fmt: skip
 
 
-def _refusal(failure: Exception, version: int) -> GateError:
+def _refusal(failure: Exception, version: int, intent: PublishIntent) -> GateError:
     """Our own words for a failed commit; the writer's message can hold a row's values."""
     text = str(failure).lower()
     if isinstance(failure, GateError):
@@ -146,6 +146,11 @@ def _refusal(failure: Exception, version: int) -> GateError:
         return TargetRefused("the target's own constraint refuses the rows", hint="compare the contract with the table")
     if any(word in text for word in ("permission denied", "read-only", "no space")):
         return EngineFailure("the target's place cannot be written", hint="check permissions and free space")
+    if intent.publish.mode == "replace_where":
+        return EngineFailure(
+            "deltalake could not ask the target's rows for publish.where; nothing was published",
+            hint="compare a column with a value, such as day >= DATE'2026-01-01'; not every function of a column is known to it",
+        )
     return EngineFailure(f"the commit failed with {type(failure).__name__}; nothing was published")
 
 
