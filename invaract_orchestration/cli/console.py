@@ -59,15 +59,15 @@ def to_stderr(line: str, style: str = "dim") -> None:
         _drop(sys.stderr)
 
 
-def write_out(text: str) -> None:
-    """A document to stdout for a program or a file, in UTF-8 whatever the terminal has.
+def write_out(document: str | bytes) -> None:
+    """A document to stdout for a program or a file; a text is in UTF-8 whatever the terminal has.
 
     Raises:
         InvaractError: it cannot be written.
     """
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
+        sys.stdout.buffer.write(document if isinstance(document, bytes) else document.encode(errors="backslashreplace"))
         sys.stdout.buffer.flush()
     except OSError as error:
         _unwritten(error)

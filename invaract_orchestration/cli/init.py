@@ -38,7 +38,7 @@ def init(
     if place is None:
         write_out(text)
         return 0
-    write_file(str(place), text)
+    write_file(str(place), text.encode())
     to_stderr(printable(f"wrote {write}"), "bold green")
     to_stderr(printable(f"Next: invaract check {write}, then invaract run {write}"), "")
     return 0

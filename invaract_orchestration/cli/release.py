@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from invaract_orchestration.cli.console import counted, to_stderr, write_out
+from invaract_orchestration.cli.console import counted, progress, to_stderr, write_out
 from invaract_orchestration.cli.files import write_file
-from invaract_orchestration.cli.options import ContractFile, Environment, Params, Target, parameters
+from invaract_orchestration.cli.options import ContractFile, Environment, Params, Target, parameters, typed_table
 from invaract_orchestration.cli.places import target_of
 from invaract_orchestration.errors import UsageError
 
@@ -27,11 +28,11 @@ def export(
     agreed, rows = _rows(contract, param, env, target, submission)
     made = export_rows(agreed, rows)
     if write is None:
-        write_out(made.text)
+        write_out(made.content)
     else:
         if Path(write).exists():
             raise UsageError(f"{write} is there already", hint="name a new file")
-        write_file(write, made.text, is_private=True)
+        write_file(write, made.content, is_private=True)
     aside = f"; {counted(made.left_out, 'line')} left out, being no record" if made.left_out else ""
     to_stderr(counted(made.rows, "row") + aside)
     return 0
@@ -56,12 +57,15 @@ def release(
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = folder / f"{agreed.version}{made.suffix}"
     file.touch(mode=0o600)
-    file.write_text(made.text, encoding="utf-8")
-    with open_gate(tell=to_stderr) as gate:
-        result = gate.run(
-            agreed, source=str(file), parameters=parameters(param), target=target, environment=env,
-            submission_id=f"{submission}.released.{agreed.version}", context={"released": submission},
-        )  # fmt: skip
+    file.write_bytes(made.content)
+    try:
+        with open_gate(tell=progress) as gate:
+            result = gate.run(
+                agreed, source=str(file), parameters=parameters(param), target=typed_table(target), environment=env,
+                submission_id=f"{submission}.released.{agreed.version}", context={"released": submission},
+            )  # fmt: skip
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # values stay in the quarantine alone
     print_result(result, "text")
     return result.exit_code
 

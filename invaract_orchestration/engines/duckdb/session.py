@@ -81,7 +81,7 @@ def translated(doing: str) -> Iterator[None]:
 
 def _translate(doing: str, error: duckdb.Error) -> Exception:
     message = str(error).lower()
-    if BREACH.lower() in message or "csv error" in message or "malformed json" in message:
+    if BREACH.lower() in message or any(part in message for part in ("csv error", "malformed json", "json array with format")):
         return DeclaredFormBreach()
     if "csv parser state machine" in message:
         return UnevenLineEnds()
