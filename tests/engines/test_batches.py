@@ -155,6 +155,81 @@ def test_nested_value_in_a_wrong_form_is_told_by_its_path(lake: Lake, record: st
     assert lake.aside() == [("x.jsonl", 2, rules)]
 
 
+REPEATED = {
+    '{"id":1,"a":{"x":1,"y":{"z":1,"z":2}}}': ["a.y|type"],
+    '{"id":1,"a":{"x":"s","x":1,"y":{"z":"s"}}}': ["a|type"],
+    '{"id":1,"a":{"x":"s","y":{"z":1,"z":2}}}': ["a.x|type", "a.y|type"],
+    r'{"id":1,"a":{"x":1,"\u0078":2}}': ["a|type"],
+    '{"id":1,"m":{"k":1,"k":1}}': ["m|type"],
+    '{"id":1,"m":{"k":1,"K":1}}': [],
+    r'{"id":1,"m":{"{":1,"}":2,":":3,"\"":4,"\\\"":5}}': [],
+    r'{"id":1,"m":{"{":1,"}":2,":":3,"\"":4,"\u0022":5}}': ["m|type"],
+    '{"id":1,"m":{"":1,"":2}}': ["m|type"],
+    '{"id":1,"l":[{"q":1},{"q":1,"q":2}]}': ["l|type"],
+    '{"id":1,"l":[{"q":{"r":1,"r":2}}]}': ["l.q|type"],
+    '{"id":1,"other":{"q":1,"q":2}}': [],
+    '{"id":"s","other":[{"q":1,"q":2}]}': ["id|type"],
+    '{"id":1,"id":2,"a":{"x":1,"x":2}}': ["row|duplicate_key"],
+    '{"id":1,"other":{"q":1,"q":2,}}': ["row|malformed"],
+    '{"id":1,"other":{"q":1,"q":NaN}}': ["row|malformed"],
+    '{"id":1,"other":{"q":1,"q":2}} x': ["row|malformed"],
+    '{"id":1,"other":{"q":1,"q":2}}, {"id":2}': ["row|malformed"],
+}
+"""Records in which a key is there twice, and the rules that are broken by it."""
+REPEATED_FIELDS = (
+    '{name: id, type: int}\n{name: a, type: "struct<x:int,y:struct<z:int>>"}\n{name: m, type: "map<string,int>"}\n'
+    '{name: l, type: "array<struct<q:int>>"}'
+)
+LENIENT = ASIDE + "\nschema_policy: {extra_fields: accept, missing_optional: accept}"
+
+
+def test_key_that_is_there_twice_breaks_the_object_that_holds_it(lake: Lake) -> None:
+    lake.put({"x.jsonl": "".join(f"{record}\n" for record in REPEATED)})
+    result = lake.run(lake.contract(REPEATED_FIELDS, source="format: json", more=LENIENT))
+    assert result.state == "published", result
+    assert len(lake.rows()) == 3
+    assert lake.aside() == [("x.jsonl", n, rules) for n, rules in enumerate(REPEATED.values(), 1) if rules]
+    assert sorted(p for p in lake.payloads() if p.startswith("{")) == sorted(
+        record for record, rules in REPEATED.items() if rules and rules != ["row|malformed"]
+    )
+
+
+def test_key_that_is_there_twice_breaks_its_element_of_an_array_alone(lake: Lake) -> None:
+    records = [record for record, rules in REPEATED.items() if rules != ["row|malformed"]]
+    lake.put({"x.json": "[" + ",\n".join([*records, r'"{\"id\":1,\"id\":2}"', "5"]) + "]"})
+    source = "format: json, options: {shape: array}"
+    result = lake.run(lake.contract(REPEATED_FIELDS, source=source, more=LENIENT))
+    assert result.state == "published", result
+    assert len(lake.rows()) == 3
+    expected = [rules for rules in REPEATED.values() if rules != ["row|malformed"]] + [["row|malformed"]] * 2
+    assert lake.aside() == [("x.json", n, rules) for n, rules in enumerate(expected, 1) if rules]
+
+
+@pytest.mark.parametrize("written", ["-0.0", "-0", "-0e0", "-1e-400", "-0." + "0" * 50])
+def test_zero_of_json_has_no_sign(lake: Lake, written: str) -> None:
+    lake.put({"x.jsonl": f'{{"d":{written},"f":{written}}}\n'})
+    result = lake.run(lake.contract("{name: d, type: double}\n{name: f, type: float}", source="format: json"))
+    assert result.state == "published", result
+    assert [(str(row["d"]), str(row["f"])) for row in lake.rows()] == [("0.0", "0.0")]
+
+
+def test_value_of_json_as_text_is_what_was_written(lake: Lake) -> None:
+    written = ["1.50", "1.0", "1e2", "0.1e1", "-0.0", "-0", "12345678901234567890", "1." + "0" * 40, "true", "false"]
+    texts = [f'{{"t":{w},"s":{{"t":{w}}},"l":[1,{w}],"m":{{"k":{w}}},"n":1.5}}' for w in [*written, '"a\\n1.0"']]
+    fields = (
+        '{name: t, type: string, as_text: true}\n{name: s, type: "struct<t:string>", fields: [{name: t, type: string, as_text: true}]}\n'
+        '{name: l, type: "array<string>", as_text: true}\n{name: m, type: "map<string,string>", as_text: true}\n{name: n, type: double}'
+    )
+    for name, text in {"lines.json": "\n".join(texts), "array.json": f"[{','.join(texts)}]"}.items():
+        own = type(lake)(**{f: getattr(lake, f) for f in ("engine",) if hasattr(lake, f)}, root=lake.root / name)
+        own.put({name: text})
+        shape = "" if name == "lines.json" else ", options: {shape: array}"
+        result = own.run(own.contract(fields, source=f"format: json{shape}"))
+        assert result.state == "published", result
+        found = sorted((r["t"], r["s"]["t"], r["l"][1], dict(r["m"])["k"]) for r in own.rows())
+        assert found == sorted((w, w, w, w) for w in [*written, "a\n1.0"])
+
+
 def test_long_numbers_of_json_keep_every_digit(lake: Lake) -> None:
     lake.put({"x.jsonl": '{"d":1234567890123456789012345678.1234567890}\n{"d":-0.0}\n'})
     lake.run(lake.contract('{name: d, type: "decimal(38,10)"}', source="format: json"))

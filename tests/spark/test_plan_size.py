@@ -103,8 +103,8 @@ def test_held_reading_says_in_few_words_what_it_says_in_place(declared: str, mos
     source = "contract: demo\nsource: {format: json, location: in}\npublish: {target: ./t}\n"
     spec = load_contract_text(f"{source}fields:\n- {{name: a, type: {declared}}}\n").fields[0]
     held = Held("x0")
-    plain = read_json("o0", spec.type, spec, "Europe/Vienna", ("a",))
-    short = read_json("o0", spec.type, spec, "Europe/Vienna", ("a",), hold=held)
+    plain = read_json("o0", "w0", spec.type, spec, "Europe/Vienna", ("a",))
+    short = read_json("o0", "w0", spec.type, spec, "Europe/Vienna", ("a",), hold=held)
     assert [in_place(r, held) for _, r in short.rights] == [r for _, r in plain.rights]
     assert in_place(short.value, held) == plain.value
     assert len(short.value) + sum(len(r) for _, r in short.rights) + sum(len(sql) for _, sql in held.steps) <= most

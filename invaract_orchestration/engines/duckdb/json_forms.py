@@ -26,7 +26,7 @@ from invaract_orchestration.contract.field_types import (
     Map,
     Struct,
 )  # fmt: skip
-from invaract_orchestration.contract.model import FieldSpec
+from invaract_orchestration.contract.fields import FieldSpec, walk_fields
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.text_forms import read_text
 from invaract_orchestration.engines.duckdb.types import duckdb_type
@@ -34,6 +34,7 @@ from invaract_orchestration.errors import NotSupported
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _WRITTEN_NUMBER = r"[0-9][0-9.]{15}|[0-9][eE][+-]?[0-9]"
+_ANY_FRACTION = rf"{_WRITTEN_NUMBER}|[0-9]\.[0-9]|-0"
 _RUN_AND_NUMBER = rf'((?:{_STRING}|[^"0-9-])+|)(-?[0-9][0-9.eE+-]*)?'
 _ZEROS = r"^(-?[0-9]+(?:\.[0-9]*[1-9])?)\.?0*$"
 _NO_NUMBER = "(?i)nan|inf"
@@ -49,12 +50,13 @@ class JsonReading:
     rights: tuple[tuple[tuple[str, ...], str], ...]
 
 
-def exact_line(line: str) -> str:
-    """The JSON text of a line with its long numbers kept digit by digit."""
+def exact_line(line: str, fields: tuple[FieldSpec, ...]) -> str:
+    """The JSON text of a line with its numbers kept digit by digit, where they are long or a field takes their text."""
+    written = _ANY_FRACTION if any(f.as_text for _, f in walk_fields(fields)) else _WRITTEN_NUMBER
     as_object = "\\1{" + f'"{_MARK}":"' + '\\2"}'
     rewritten = f"regexp_replace({line}, {q.text(_RUN_AND_NUMBER)}, {q.text(as_object)}, 'g')"
     empty = q.text('{"' + _MARK + '":""}')
-    return f"CASE WHEN regexp_matches({line}, {q.text(_WRITTEN_NUMBER)}) THEN replace({rewritten}, {empty}, '') ELSE {line} END"
+    return f"CASE WHEN regexp_matches({line}, {q.text(written)}) THEN replace({rewritten}, {empty}, '') ELSE {line} END"
 
 
 def is_record(line: str) -> str:
@@ -106,7 +108,7 @@ def read_json(j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[
         read = read_text(number, type_, plain, zone)
         return _leaf(path, j, read.value, f"{is_number} AND ({read.is_right})")
     if type_ in FLOATS:
-        value = f"TRY_CAST({number} AS {duckdb_type(type_)})"
+        value = f"(TRY_CAST({number} AS {duckdb_type(type_)}) + CAST(0 AS {duckdb_type(type_)}))"  # a zero has no sign
         finite = f"(isfinite({value}) OR isnan({value}))"
         return _leaf(path, j, value, f"{is_number} AND {value} IS NOT NULL AND {finite}")
     raise NotSupported(f"field {spec.name!r}: {type_} cannot be read from JSON")
@@ -180,9 +182,9 @@ def _struct(
         for n, t in fields
     ]
     packed = ", ".join(f"{q.name(n)} := {r.value}" for n, r in inner)
-    is_object = f"json_type({j}) = 'OBJECT'"
+    is_object = f"(json_type({j}) = 'OBJECT' AND {has_each_key_once(j)})"
     names = q.texts([n for n, _ in fields])
-    known = f"list_has_all({names}, json_keys({j})) AND {has_each_key_once(j)}"
+    known = f"list_has_all({names}, json_keys({j}))"
     if spec.complete:
         known += f" AND list_has_all(json_keys({j}), {names})"
     own = (path, f"{_is_null(j)} OR coalesce({is_object} AND {known}, false)")

@@ -139,7 +139,7 @@ def _json(contract: Contract, batch: Batch) -> Rows:
     values = ", ".join(f"{r.value} AS v{i}" for i, r in enumerate(readings))
     oks = ", ".join(f"({right}) AS t{k}" for k, (_, right) in enumerate(flat))
     raw = "".join(f", {_folder_value(f.name, folders)} AS r{i}" for i, f in enumerate(fields) if f in from_folders)
-    exact = json_forms.exact_line("line")
+    exact = json_forms.exact_line("line", fields)
     names = [f.name for f in fields]
 
     def read(bad: BadLines, is_numbered: bool) -> str:

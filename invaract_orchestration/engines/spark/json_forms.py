@@ -24,12 +24,14 @@ from invaract_orchestration.contract.field_types import (
     Struct,
 )  # fmt: skip
 from invaract_orchestration.contract.fields import FieldSpec
+from invaract_orchestration.engines.spark import json_repeats
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.text_forms import Hold, again, is_finite, read_text
 from invaract_orchestration.engines.spark.types import spark_type
 from invaract_orchestration.errors import NotSupported
 
 _OBJECT = "MAP<STRING, VARIANT>"
+_RUN_AND_NUMBER = r'\G((?:[^"0-9-]++|"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+")*+)(-?[0-9][0-9.eE+-]*+)'
 _OBJECT_BEGIN = q.text('{"r":')
 
 
@@ -58,19 +60,21 @@ def is_object(value: str) -> str:
     return f"coalesce(schema_of_variant({value}) LIKE 'OBJECT<%', false)"
 
 
-def repeats_a_key(line: str) -> str:
-    """Whether a line that is no variant is JSON all the same: then an object in it holds a key twice."""
-    strict = (
-        "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false', 'allowComments', 'false', "
-        "'allowUnquotedFieldNames', 'false', 'mode', 'PERMISSIVE')"
-    )
-    # As in `record`: what follows the value is an error inside of an array, or what closes the array is one inside of an object.
-    read = f"from_json(concat('[', {line}, ']'), 'ARRAY<MAP<STRING, STRING>>', {strict})"
-    inside = f"from_json(concat({_OBJECT_BEGIN}, {line}, {q.text('}')}), 'MAP<STRING, STRING>', {strict})"
-    return (
-        f"coalesce(json_object_keys({line}) IS NOT NULL AND size({read}) = 1 AND {read}[0] IS NOT NULL "
-        f"AND {inside} IS NOT NULL, false)"
-    )
+def written(text: str) -> str:
+    """A JSON text in which every number is a string, as which it is kept digit by digit."""
+    return f"regexp_replace({text}, {q.text(_RUN_AND_NUMBER)}, {q.text('$1' + chr(34) + '$2' + chr(34))})"
+
+
+def texts_of(text: str) -> str:
+    """The texts of an object's members by their name: of strings without quotes and escapes, of numbers as Spark writes them,
+    but for a text that is `written`.
+    """
+    return f"from_json({text}, 'MAP<STRING, STRING>')"
+
+
+def elements_of(text: str) -> str:
+    """The texts of an array's elements, see `texts_of`."""
+    return f"from_json({text}, 'ARRAY<STRING>')"
 
 
 def members(value: str) -> str:
@@ -79,20 +83,20 @@ def members(value: str) -> str:
 
 
 def read_json(
-    j: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int = 0, hold: Hold = again
+    j: str, text: str, type_: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int = 0, hold: Hold = again
 ) -> JsonReading:
-    """How the SQL expression `j`, a variant or null, is read as `type_`."""
+    """How the SQL expression `j`, a variant or null, is read as `type_`; `text` is what it is `written` as."""
     match type_:
         case Array(element):
-            return _array(j, element, spec, zone, path, depth)
+            return _array(j, text, element, spec, zone, path, depth)
         case Map(key, value_type):
-            return _map(j, key, value_type, spec, zone, path, depth)
+            return _map(j, text, key, value_type, spec, zone, path, depth)
         case Struct(fields):
-            return _struct(j, fields, spec, zone, path, depth, hold)
+            return _struct(j, text, fields, spec, zone, path, depth, hold)
     kind = hold(f"schema_of_variant({j})")
     if type_ == STRING and spec.as_text:
         is_number = f"{kind} IN ('BIGINT', 'DOUBLE', 'FLOAT') OR {kind} LIKE 'DECIMAL(%'"
-        return _leaf(path, j, f"CAST({j} AS STRING)", f"({kind} IN ('STRING', 'BOOLEAN') OR {is_number})")
+        return _leaf(path, j, text, f"({kind} IN ('STRING', 'BOOLEAN') OR {is_number})")
     if type_ == STRING:
         return _leaf(path, j, _text(j), f"{kind} = 'STRING'")
     if type_ == BOOLEAN:
@@ -100,16 +104,18 @@ def read_json(
     if type_ in (DATE, TIMESTAMP, TIMESTAMP_NTZ, BINARY):
         read = read_text(hold(_text(j)), type_, spec, zone, hold)
         return _leaf(path, j, read.value, f"{kind} = 'STRING' AND ({read.is_right})")
-    value = hold(f"try_variant_get({j}, '$', {q.text(spark_type(type_).lower())})")
+    value = f"try_variant_get({j}, '$', {q.text(spark_type(type_).lower())})"
+    if type_ in FLOATS:
+        value = hold(f"({value} + CAST(0 AS {spark_type(type_)}))")  # a zero has no sign
+        is_number = f"({kind} IN ('BIGINT', 'DOUBLE', 'FLOAT') OR {kind} LIKE 'DECIMAL(%')"
+        return _leaf(path, j, value, f"{is_number} AND {is_finite(value)}")
+    value = hold(value)
     if type_ in INTEGERS:
         return _leaf(path, j, value, f"{kind} = 'BIGINT' AND {value} IS NOT NULL")
     if isinstance(type_, Decimal):
         scale = f"CAST(regexp_extract({kind}, {q.text(r',([0-9]+)')}, 1) AS INT)"
         is_exact = f"({kind} = 'BIGINT' OR ({kind} LIKE 'DECIMAL(%' AND {scale} <= {type_.scale}))"
         return _leaf(path, j, value, f"{is_exact} AND {value} IS NOT NULL")
-    if type_ in FLOATS:
-        is_number = f"({kind} IN ('BIGINT', 'DOUBLE', 'FLOAT') OR {kind} LIKE 'DECIMAL(%')"
-        return _leaf(path, j, value, f"{is_number} AND {is_finite(value)}")
     raise NotSupported(f"field {spec.name!r}: {type_} cannot be read from JSON")
 
 
@@ -125,25 +131,29 @@ def _is_null(j: str) -> str:
     return f"({j} IS NULL OR is_variant_null({j}))"
 
 
-def _array(j: str, element: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int) -> JsonReading:
+def _array(j: str, text: str, element: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int) -> JsonReading:
     each = f"e{depth}"
-    inner = read_json(each, element, _element(spec, element), zone, path, depth + 1)
+    texts = f"{elements_of(text)}[{each}_at]"
+    inner = read_json(each, texts, element, _element(spec, element), zone, path, depth + 1)
     items = f"TRY_CAST({j} AS ARRAY<VARIANT>)"
-    value = f"CAST(transform({items}, {each} -> {inner.value}) AS {spark_type(Array(element))})"
+    value = f"CAST(transform({items}, ({each}, {each}_at) -> {inner.value}) AS {spark_type(Array(element))})"
     is_array = f"coalesce(schema_of_variant({j}) LIKE 'ARRAY<%', false)"
     return JsonReading(f"CASE WHEN {is_array} THEN {value} END", _of_each(j, is_array, items, each, path, inner.rights))
 
 
-def _map(j: str, key: FieldType, value: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int) -> JsonReading:
+def _map(
+    j: str, text: str, key: FieldType, value: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int
+) -> JsonReading:  # fmt: skip
     each = f"e{depth}"
     keys = read_text(f"{each}.key", key, FieldSpec(name=spec.name, type=key), zone)
-    inner = read_json(f"{each}.value", value, _element(spec, value), zone, path, depth + 1)
+    inner = read_json(f"{each}.value", f"{texts_of(text)}[{each}.key]", value, _element(spec, value), zone, path, depth + 1)
     entries = f"map_entries({members(j)})"
-    rights = _of_each(j, is_object(j), entries, each, path, ((path, keys.is_right), *inner.rights))
+    is_whole = f"({is_object(j)} AND NOT {json_repeats.is_marked(j)})"
+    rights = _of_each(j, is_whole, entries, each, path, ((path, keys.is_right), *inner.rights))
     own = q.all_of(r for p, r in rights if p == path)
     built = f"map_from_entries(transform({entries}, {each} -> struct({keys.value} AS key, {inner.value} AS value)))"
     return JsonReading(
-        f"CASE WHEN {is_object(j)} AND {own} THEN CAST({built} AS {spark_type(Map(key, value))}) END", rights
+        f"CASE WHEN {is_whole} AND {own} THEN CAST({built} AS {spark_type(Map(key, value))}) END", rights
     )
 
 
@@ -171,18 +181,20 @@ def part_of(spec: FieldSpec, name: str, type_: FieldType) -> FieldSpec:
 
 
 def _struct(
-    j: str, fields: tuple[tuple[str, FieldType], ...], spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int, hold: Hold
-) -> JsonReading:
+    j: str, text: str, fields: tuple[tuple[str, FieldType], ...], spec: FieldSpec, zone: str, path: tuple[str, ...],
+    depth: int, hold: Hold,
+) -> JsonReading:  # fmt: skip
     parts, is_right_kind = hold(members(j)), hold(is_object(j))
     children = {child.name: child for child in spec.fields}
     inner = []
     for n, t in fields:
         part = hold(f"{parts}[{q.text(n)}]")
-        inner.append((n, t, read_json(part, t, children.get(n, part_of(spec, n, t)), zone, (*path, n), depth, hold)))
+        own = f"{texts_of(text)}[{q.text(n)}]"
+        inner.append((n, t, read_json(part, own, t, children.get(n, part_of(spec, n, t)), zone, (*path, n), depth, hold)))
     packed = ", ".join(f"{q.text(n)}, CAST({r.value} AS {spark_type(t)})" for n, t, r in inner)
     known = f"size(array_except(map_keys({parts}), {q.texts([n for n, _ in fields])})) = 0"
     if spec.complete:
         known += f" AND size(array_except({q.texts([n for n, _ in fields])}, map_keys({parts}))) = 0"
-    own = (path, f"{_is_null(j)} OR coalesce({is_right_kind} AND {known}, false)")
+    right = (path, f"{_is_null(j)} OR coalesce({is_right_kind} AND {known}, false)")
     below = tuple((p, f"NOT {is_right_kind} OR ({r})") for _, _, read in inner for p, r in read.rights)
-    return JsonReading(f"CASE WHEN {is_right_kind} THEN named_struct({packed}) END", (own, *below))
+    return JsonReading(f"CASE WHEN {is_right_kind} THEN named_struct({packed}) END", (right, *below))
