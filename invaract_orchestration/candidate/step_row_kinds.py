@@ -49,7 +49,8 @@ def deduplicate_query(step: t.Deduplicate, rows: StepInput) -> StepQuery:
     )  # fmt: skip
     ranked = select_rows([*with_columns(rows, {}), under_name(rank, _RANK)], has_row=rows.has_row).subquery("ranked", copy=False)
     first = exp.EQ(this=exp.column(_RANK, quoted=True), expression=exp.Literal.number(1))
-    stays = exp.or_(first, *(is_blank(quoted_column(n), rows.columns[n]) for n in keys), copy=False)
+    asked = {n: rows.columns[n] if step.blank == "spaces" else ft.BINARY for n in keys}
+    stays = exp.or_(first, *(is_blank(quoted_column(n), type_) for n, type_ in asked.items()), copy=False)
     tree = select_rows(with_columns(rows, {}), has_row=rows.has_row, table=ranked).where(stays, copy=False)
     return StepQuery(tree=tree, has_row=rows.has_row)
 

@@ -22,7 +22,7 @@ def implied_rules(contract: Contract) -> tuple[RowRule, ...]:
     for step in contract.transformations:
         if isinstance(step.step, Deduplicate) and step.step.blank_keys == "quarantine":
             for column in step.step.on:
-                sql = _condition(contract, column)
+                sql = _condition(contract, column, step.step.blank)
                 if sql is not None:
                     name = f"{column}|required_for_dedup"
                     found.setdefault(name, RowRule.model_construct(name=name, sql=sql, phase=step.runs_in))
@@ -35,11 +35,13 @@ def implied_rules(contract: Contract) -> tuple[RowRule, ...]:
     return tuple(found.values())
 
 
-def _condition(contract: Contract, column: str) -> str | None:
+def _condition(contract: Contract, column: str, blank: str) -> str | None:
     name = "`" + column.replace("`", "``") + "`"
-    has_value = f"length(trim(CAST({name} AS STRING))) > 0"
+    has_value = f"length(trim(CAST({name} AS STRING))) > 0" if blank == "spaces" else f"{name} IS NOT NULL"
     if column.lower() not in set(_required(contract)):
         return has_value
+    if blank == "missing":
+        return None
     spec = contract.field(column)
     return f"{name} IS NULL OR {has_value}" if spec is None or spec.type == ft.STRING else None
 

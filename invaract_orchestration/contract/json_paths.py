@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _PART = re.compile(
-    r"""\.(?P<name>[A-Za-z_][A-Za-z0-9_-]*)|\."(?P<quoted>[^"\\]+)"|\['(?P<bracket>[^'\\]+)'\]|\["(?P<double>[^"\\]+)"\]"""
+    r"""\.(?P<name>[^\W\d][\w-]*)|\."(?P<quoted>[^"\\]+)"|\['(?P<bracket>[^'\\]+)'\]|\["(?P<double>[^"\\]+)"\]"""
     r"|\[(?P<index>0|[1-9][0-9]{0,8})\]"
 )
 _UNREADABLE = frozenset("'\"\\?*")

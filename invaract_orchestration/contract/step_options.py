@@ -58,7 +58,9 @@ class Deduplicate(Closed):
     order: Literal["asc", "desc"] = "desc"
     """`desc` keeps the row with the greatest values, `asc` that with the smallest; nulls come last."""
     blank_keys: Literal["quarantine", "keep"] = "quarantine"
-    """What rows do whose key has a null or a blank text: they fail `column|required_for_dedup`, or all of them stay."""
+    """What rows do whose key is blank: they fail `column|required_for_dedup`, or all of them stay."""
+    blank: Literal["spaces", "missing"] = "spaces"
+    """What a blank key has: a null or a text of nothing but `spaces`, or with `missing` a null alone."""
 
 
 class Coalesce(Closed):

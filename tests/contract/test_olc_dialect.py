@@ -63,7 +63,7 @@ def test_dataset_rules_are_keys_shares_counts_and_queries() -> None:
     assert [(k.check_id, k.columns) for k in contract.all_keys()] == [("one_each", ("id", "amount"))]
     share, count, total = contract.quality.dataset_rules
     assert (share.name, share.null_share and share.null_share.max) == ("amount_null_ratio", 0.1)
-    assert (count.name, count.row_count and count.row_count.max) == ("row_count", 9)
+    assert (count.name, count.row_count and count.row_count.max) == ("row_count_between", 9)
     assert total.sql == "SELECT SUM(amount) FROM candidate AS source"
     assert total.must_be is not None
     assert (total.must_be.at_least, total.must_be.at_most) == ("1", "5")
@@ -130,8 +130,11 @@ def test_function_is_named_and_never_loaded() -> None:
         ("quarantine: {enabled: false}\n", "4:14", "a quarantine that is off cannot be carried"),
         ("extraction: {provider: openai, text_column: id, patterns: {a: b}}\n", "4:14", "provider: openai cannot be carried"),
         ("environments: {prod: {path: x}}\n", "4:1", "'environments' cannot be carried"),
-        ("quality: {row_rules: [{referential_integrity: {field: id, reference: a, key: b}}]}\n", "4:48",
-         "'referential_integrity' cannot be carried"),
+        ("quality: {row_rules: [{referential_integrity: {field: id, contract: a, column: b}}]}\n", "4:47",
+         "'reference' is missing"),
+        ("links: [{name: a, path: a.csv, query: SELECT 1}]\n", "4:32", "'query' cannot be carried"),
+        ("materialization: {strategy: scd2, scd2: {unknown_member: {enabled: true}}}\n", "4:42",
+         "'unknown_member' cannot be carried"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_carried_is_refused_by_its_name(text: str, place: str, message: str) -> None:
@@ -175,3 +178,50 @@ def test_history_names_its_columns_and_keys() -> None:
     assert own is not None
     assert (own.valid_from, own.valid_to, own.current, own.since, own.track) == ("since", "valid_to", "now", "seen", ("tier",))
     assert own.first == "1900-01-01"
+
+
+def test_value_in_a_link_is_looked_up_in_the_phase_of_its_rule() -> None:
+    contract = olc(
+        "links: [{name: codes, path: codes.csv}, {name: days, path: days.jsonl}]\n"
+        "transformations: [{derive: {field: net, sql: amount - 1}}]\n"
+        "quality: {row_rules: [{referential_integrity: {field: id, reference: codes, key: code}}, "
+        "{referential_integrity: {field: net, reference: days, key: day, name: known, severity: warning}}]}\n"
+    )
+    assert [(s.kind, s.runs_in) for s in contract.transformations] == [("derive", "post"), ("lookup", "pre"), ("lookup", "post")]
+    assert [(r.name, r.sql, r.phase, r.severity) for r in contract.quality.row_rules] == [
+        ("id_referential_integrity", "`id in codes` IS NOT NULL", "pre", "error"),
+        ("known", "`net in days` IS NOT NULL", "post", "warn"),
+    ]  # fmt: skip
+    assert [{k: str(v) for k, v in link.fields.items()} for link in contract.links] == [{"code": "int"}, {}]
+
+
+def test_blank_key_is_a_null_and_asked_for_once() -> None:
+    contract = olc(
+        "transformations: [{phase: pre, deduplicate: {by: [id, note], sort_by: [day]}}, {deduplicate: {on: id, sort_by: [day]}}, "
+        "{deduplicate: {on: [_key], sort_by: [day], blank_keys: keep}}, {deduplicate: {on: _key, sort_by: [day]}}]\n"
+    )
+    assert [(r.name, r.sql, r.phase) for r in contract.quality.row_rules] == [
+        ("id__note_required_for_dedup", "`id` IS NOT NULL AND `note` IS NOT NULL", "pre"),
+        ("key_required_for_dedup", "`_key` IS NOT NULL", "post"),
+    ]  # fmt: skip
+    steps = [s.deduplicate for s in contract.transformations if s.deduplicate]
+    assert {(s.blank_keys, s.blank) for s in steps} == {("keep", "missing")}
+
+
+@pytest.mark.parametrize(("names", "template"), [("n_x, n_y", "{value}_{pivot}"), ("x, y", None)])
+def test_columns_of_a_pivot_are_named_as_the_model_names_them(names: str, template: str | None) -> None:
+    model = f"model: {{fields: [{', '.join(f'{{name: {n}, type: integer}}' for n in names.split(', '))}]}}\n"
+    contract = olc("transformations: [{pivot: {id_vars: [id], pivot_col: m, value_col: n, values: [x, y]}}]\n", model)
+    (step,) = contract.transformations
+    assert step.pivot is not None
+    assert step.pivot.name_template == template
+
+
+def test_what_says_nothing_is_as_if_it_was_left_out() -> None:
+    contract = olc(
+        "primary_key: []\nnatural_key: null\nmaterialization: null\nquality: null\nupstream_sources: [{type: api, name: a}]\n"
+        "service_levels: {freshness: 6h, availability: 0.99, completeness: 0.9}\n"
+    )
+    assert (contract.all_keys(), contract.quality.row_rules) == ((), ())
+    assert contract.freshness is not None
+    assert (contract.freshness.every, contract.freshness.max_age) == ("6h", None)

@@ -158,8 +158,8 @@ def problems(case: OlcCase, played: Played) -> list[str]:
         return [f"the contract is refused: {played.error}"]
     if said.get("refusal_conforms") and result.state in REFUSED and not played.accepted:
         return []
-    if result.state == "failed":
-        return [f"failed: {result.message}"]
+    if result.state in ("failed", "unknown"):
+        return [f"{result.state}: {result.message}"]
     expected = case.said.get("expected") or {}
     found = []
     for name, rows in (("accepted", played.accepted), ("quarantined", played.quarantined), ("target", played.target)):

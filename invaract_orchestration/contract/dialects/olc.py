@@ -10,15 +10,17 @@ import re
 from pathlib import Path as FilePath
 
 from invaract_orchestration.contract.dialects import olc_fields, olc_publish, olc_quality, olc_source, olc_steps
+from invaract_orchestration.contract.dialects.olc_blank_keys import blank_keys, not_null_columns
 from invaract_orchestration.contract.dialects.olc_parts import Entry, Part, is_true, key, mapping, text, texts
+from invaract_orchestration.contract.dialects.olc_references import typed_links
 from invaract_orchestration.contract.report import Report
 from invaract_orchestration.contract.template import contract_id
 from invaract_orchestration.contract.yaml_tree import ListNode, MapNode, Mark, Node, ScalarNode
 
 _STATUSES = ("draft", "active", "deprecated", "retired")
 _FOR_PEOPLE = (
-    "metadata", "observatory", "upstream", "upstream_contracts", "downstream", "schedule", "compliance", "tier",
-    "contract_file_name", "dataset",
+    "metadata", "observatory", "upstream", "upstream_contracts", "upstream_sources", "downstream", "schedule", "compliance",
+    "tier", "contract_file_name", "dataset",
 )  # fmt: skip
 _AGE = re.compile(r"([1-9][0-9]{0,5})\s*(s|m|h|d|sec|min|hour|hours|day|days|minutes|seconds)?\Z", re.ASCII)
 
@@ -46,12 +48,15 @@ def from_olc(root: MapNode, file: str, report: Report) -> MapNode:
     entries += versions.entries
     names = {name.text.lower() for name in _names(fields)}
     made = [*olc_steps.extracted(part.part("extraction")), *olc_steps.steps(part.parts("transformations"), names)]
+    rules = olc_quality.row_rules([rule for _, rule in field_rules], made)
+    rules += olc_quality.row_rules(quality.parts("row_rules") if quality is not None else [], made)
+    made, blank = blank_keys(made, not_null_columns(fields, rules))
     if made:
         entries.append((key("transformations", at), ListNode(tuple(made), at)))
     function = _function(part, bool(made))
     entries += function
-    entries += olc_source.source(part, is_cast=not function) + olc_source.links(part)
-    entries += _quality(part, quality, field_rules, versions.keys) + _rest(part)
+    entries += olc_source.source(part, is_cast=not function) + typed_links(olc_source.links(part), made, fields)
+    entries += _quality(part, quality, [*rules, *blank], versions.keys) + _rest(part)
     about += part.kept(*_FOR_PEOPLE)
     given = part.take("extensions")
     extensions = list(given.entries) if isinstance(given, MapNode) else []
@@ -93,7 +98,9 @@ def _info(part: Part | None, file: str, at: Mark) -> tuple[list[Entry], ScalarNo
     described = part.moved("description", "description")
     entries += described or ([(key("description", title.at, "title"), title)] if title is not None else [])
     owner, contact = part.text("owner"), part.take("contact")
-    about = part.kept("target_layer", "classification", "domain", "system", "version")
+    about = part.kept(
+        "target_layer", "classification", "domain", "system", "version", "data_product", "data_product_output"
+    )
     if owner is not None:
         own: list[Entry] = [(key("team", owner.at), owner)]
         if isinstance(contact, ScalarNode):
@@ -129,9 +136,7 @@ def _function(root: Part, has_steps: bool) -> list[Entry]:
     return [(key("function", path.at, "external_logic"), text(name, path.at))]
 
 
-def _quality(
-    root: Part, part: Part | None, field_rules: list[tuple[ScalarNode, Part]], keys: list[Node]
-) -> list[Entry]:  # fmt: skip
+def _quality(root: Part, part: Part | None, rows: list[Node], keys: list[Node]) -> list[Entry]:
     at = root.node.at
     failure = "quarantine"
     quarantine = root.part("quarantine")
@@ -150,10 +155,8 @@ def _quality(
         quarantine.end()
         if place is not None:
             entries.append((key("quarantine", at), mapping(at, (key("location", place.at), place))))
-    rows = olc_quality.row_rules([rule for _, rule in field_rules])
     whole: list[Node] = []
     if part is not None:
-        rows += olc_quality.row_rules(part.parts("row_rules"))
         whole, unique = olc_quality.dataset_rules(part.parts("dataset_rules"))
         keys = [*keys, *unique]
         part.ignore("enforce_required", "fail_pipeline_on_dataset_error")
@@ -192,13 +195,14 @@ def _service_levels(root: Part, entries: list[Entry]) -> list[Node]:
         if match is None:
             part.refuse("freshness", f"expected an age such as 24h, found {age.text!r}")
         else:
-            entry = (key("max_age", at), text(match.group(1) + (match.group(2) or "h")[0], at))
+            name = "max_age" if column else "every"  # without a column it is the table that may be no older
+            entry = (key(name, at), text(match.group(1) + (match.group(2) or "h")[0], at))
             entries.append((key("freshness", at), mapping(at, entry, *column)))
     if inner is not None:
         inner.ignore("description")
         inner.end()
     rows = part.part("row_count")
-    part.ignore("availability")
+    part.ignore("availability", "completeness")  # kept over many runs, and watched from outside of them
     part.end()
     if rows is None:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -29,6 +30,11 @@ def word(value: str, at: Mark) -> ScalarNode:
 def mapping(at: Mark, *entries: Entry) -> MapNode:
     """A mapping of these entries."""
     return MapNode(tuple(entries), at)
+
+
+def rule_name(written: str) -> str:
+    """A name for a rule that the file gives none, made of its column's."""
+    return re.sub(r"^[^A-Za-z]+", "", re.sub(r"[^A-Za-z0-9_.-]", "_", written)) or "rule"
 
 
 def listed(node: Node) -> ListNode:

@@ -7,7 +7,20 @@ import re
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
-from invaract_orchestration.contract.dialects.olc_parts import Entry, Part, is_null, is_true, key, listed, mapping, text, texts
+from invaract_orchestration.contract.dialects.olc_parts import (
+    Entry,
+    Part,
+    is_null,
+    is_true,
+    key,
+    listed,
+    mapping,
+    rule_name,
+    text,
+    texts,
+)  # fmt: skip
+from invaract_orchestration.contract.dialects.olc_references import found_in_link, lookup_step, made_in_post
+from invaract_orchestration.contract.dialects.olc_steps import over_source
 from invaract_orchestration.contract.yaml_tree import ListNode, MapNode, Node, ScalarNode
 
 _SEVERITIES = {"error": "error", "critical": "error", "warning": "warn", "warn": "warn", "info": "warn"}
@@ -15,9 +28,9 @@ _SHORT = ("not_null", "accepted_values", "regex_match", "range", "lifecycle_wind
 _WINDOW = re.compile(r"([1-9][0-9]{0,4})d\Z", re.ASCII)
 
 
-def row_rules(parts: list[Part]) -> list[Node]:
-    """The native row rules."""
-    return [rule for part in parts for rule in _row_rule(part)]
+def row_rules(parts: list[Part], steps: list[Node]) -> list[Node]:
+    """The native row rules. What a rule needs of a link is put at the end of `steps`."""
+    return [rule for part in parts for rule in _row_rule(part, steps)]
 
 
 def dataset_rules(parts: list[Part]) -> tuple[list[Node], list[Node]]:
@@ -36,7 +49,7 @@ def dataset_rules(parts: list[Part]) -> tuple[list[Node], list[Node]]:
     return rules, keys
 
 
-def _row_rule(part: Part) -> list[Node]:
+def _row_rule(part: Part, steps: list[Node]) -> list[Node]:
     short = next((kind for kind in _SHORT if part.node.has(kind)), None)
     part.ignore("category", "description")
     own = _common(part)
@@ -54,7 +67,7 @@ def _row_rule(part: Part) -> list[Node]:
         part.refuse(short, f"'{short}' says nothing")
         return []
     items = value.items if isinstance(value, ListNode) else (value,)
-    return [rule for item in items for rule in _short_rules(part, short, item, name, own)]
+    return [rule for item in items for rule in _short_rules(part, short, item, name, own, steps)]
 
 
 def _common(part: Part) -> list[Entry]:
@@ -66,7 +79,9 @@ def _common(part: Part) -> list[Entry]:
     return entries
 
 
-def _short_rules(part: Part, kind: str, value: Node, name: ScalarNode | None, own: list[Entry]) -> list[Node]:
+def _short_rules(
+    part: Part, kind: str, value: Node, name: ScalarNode | None, own: list[Entry], steps: list[Node]
+) -> list[Node]:  # fmt: skip
     if isinstance(value, ScalarNode):
         if kind != "not_null":
             part.refuse(kind, f"expected a mapping under '{kind}'")
@@ -79,16 +94,27 @@ def _short_rules(part: Part, kind: str, value: Node, name: ScalarNode | None, ow
     inner.ignore("category", "description")
     given = inner.text("name") or name
     own = [*own, *_common(inner)]
-    columns = [*texts(inner.take("field")), *texts(inner.take("fields"))]
+    columns = _columns_of(inner)
     if not columns:
         inner.refuse("field", f"'{kind}' names no field")
         return []
+    if kind == "referential_integrity":
+        rules = [rule for column in columns for rule in _in_link(inner, column, given, own, steps)]
+        inner.end()
+        return rules
     condition = _condition(kind, inner)
     inner.end()
     if condition is None:
         return []
     is_one = len(columns) == 1
     return [_rule(kind, c, condition.replace("{column}", _column(c)), given if is_one else None, own) for c in columns]
+
+
+def _columns_of(part: Part) -> list[ScalarNode]:
+    """The columns that a shorthand names; `column` is another word for `field`."""
+    named = [*texts(part.take("field")), *texts(part.take("fields"))]
+    other = [*texts(part.take("column")), *texts(part.take("columns"))]
+    return named or other
 
 
 def _condition(kind: str, part: Part) -> str | None:
@@ -116,14 +142,28 @@ def _condition(kind: str, part: Part) -> str | None:
                 return f"{{column}} >= date_sub(current_date(), {days.group(1)})"
             part.refuse("window", "expected a window of days, such as 30d")
             return None
-    part.ignore("reference", "key", "contract", "column")
-    part.refuse("field", f"'{kind}' cannot be carried: it looks into another table", "write it as a dataset rule `references`")
-    return None
+    raise AssertionError(kind)
+
+
+def _in_link(
+    part: Part, column: ScalarNode, name: ScalarNode | None, own: list[Entry], steps: list[Node]
+) -> list[Node]:  # fmt: skip
+    """A rule that a value is found in a link: a step looks it up in the rule's phase."""
+    found = found_in_link(part, column)
+    if found is None:
+        return []
+    looked_up, made = found
+    said = next((v.text for k, v in own if k.text == "phase" and isinstance(v, ScalarNode)), None)
+    phase = said or ("post" if column.text.lower() in made_in_post(steps) else "pre")
+    steps.append(lookup_step(looked_up, phase, column.at))
+    own = [*(e for e in own if e[0].text != "phase"), (key("phase", column.at), text(phase, column.at))]
+    return [_rule("referential_integrity", column, f"{_column(text(made, column.at))} IS NOT NULL", name, own)]
 
 
 def _rule(kind: str, column: ScalarNode, sql: str, name: ScalarNode | None, own: list[Entry]) -> Node:
     at = column.at
-    return mapping(at, (key("name", at), name or text(f"{column.text}_{kind}", at)), (key("sql", at), text(sql, at)), *own)
+    given = name or text(rule_name(f"{column.text}_{kind}"), at)
+    return mapping(at, (key("name", at), given), (key("sql", at), text(sql, at)), *own)
 
 
 def _column(node: ScalarNode) -> str:
@@ -148,15 +188,14 @@ def _unique(part: Part) -> list[Node]:
     if isinstance(value, MapNode):
         inner = Part(value, part.report, (*part.place, "unique"))
         inner.ignore("category", "description")
-        columns = [*texts(inner.take("field")), *texts(inner.take("fields"))]
+        columns = [*_columns_of(inner)]
         name, own = inner.text("name") or name, [*own, *_severity_of(inner)]
         inner.end()
     else:
         columns = list(listed(value).items) if value is not None else []
     entries: list[Entry] = [(key("columns", at), ListNode(tuple(columns), at)), *own]
-    if name is not None:
-        entries.append((key("name", at), name))
-    return [mapping(at, *entries)]
+    default = "_".join(c.text for c in columns if isinstance(c, ScalarNode)) + "_unique"
+    return [mapping(at, *entries, (key("name", at), name or text(rule_name(default), at)))]
 
 
 def _severity_of(part: Part) -> list[Entry]:
@@ -176,7 +215,7 @@ def _null_ratio(part: Part) -> list[Node]:
     share = mapping(at, *([(key("column", at), field)] if field is not None else []), *inner.moved("max", "max"))
     own += _severity_of(inner)
     inner.end()
-    default = text(f"{field.text if field is not None else 'column'}_null_ratio", at)
+    default = text(rule_name(f"{field.text if field is not None else 'column'}_null_ratio"), at)
     return [mapping(at, (key("name", at), name or default), (key("null_share", at), share), *own)]
 
 
@@ -191,7 +230,7 @@ def _row_count(part: Part) -> list[Node]:
     bounds = mapping(at, *inner.moved("min", "min"), *inner.moved("max", "max"))
     name, own = inner.text("name") or name, [*own, *_severity_of(inner)]
     inner.end()
-    return [mapping(at, (key("name", at), name or text("row_count", at)), (key("row_count", at), bounds), *own)]
+    return [mapping(at, (key("name", at), name or text("row_count_between", at)), (key("row_count", at), bounds), *own)]
 
 
 def _query(part: Part) -> list[Node]:
@@ -209,7 +248,8 @@ def _query(part: Part) -> list[Node]:
     if sql is None:
         part.refuse("sql", "a dataset rule needs `sql`, `unique`, `null_ratio` or `row_count_between`")
         return []
-    query = _over_candidate(sql.text, is_condition=not bounds)
+    over = over_source(sql)
+    query = _over_candidate(over.text if isinstance(over, ScalarNode) else sql.text, is_condition=not bounds)
     if not bounds:
         bounds = [(key("equal_to", at), text("1", at))]
     written = text(query, sql.at) if query is not None else sql

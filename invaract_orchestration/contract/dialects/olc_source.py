@@ -20,7 +20,7 @@ def source(root: Part, *, is_cast: bool) -> list[Entry]:
     if part is None and server is not None:
         return [(key("source", at), _read(server, at)), *policy]
     assert part is not None  # one of the two is there
-    part.only("type", ("landing", "file", "table"), "only files and tables are read")
+    part.only("type", ("landing", "file", "table", "delta"), "only files and tables are read")
     part.only("load_mode", ("full",), "a batch is what its source holds")
     why = "a batch is what its source holds; write {name} in the path for the part that changes"
     part.unless_off(
@@ -40,7 +40,7 @@ def _read(part: Part, at: Mark) -> Node:
     type_, path, pattern = part.take("type"), part.text("path"), part.text("pattern")
     part.ignore("mode", "schema_policy")
     part.unless_off("cast_to_string", why="values become the types of the model")
-    is_table = isinstance(type_, ScalarNode) and type_.text == "table"
+    is_table = isinstance(type_, ScalarNode) and type_.text in ("table", "delta")
     format_ = part.only("format", ("csv", "json", "jsonl", "ndjson", "parquet", "delta"), "there is no reader for it")
     name = "delta" if is_table else (format_.text.lower() if format_ is not None else "parquet")
     name = {"jsonl": "json", "ndjson": "json"}.get(name, name)
@@ -110,6 +110,7 @@ def links(root: Part) -> list[Entry]:
             format_ = {"jsonl": "json", "ndjson": "json", "table": "delta"}.get(type_.text, type_.text)
             entries.append((key("format", type_.at), text(format_, type_.at)))
         part.ignore("broadcast", "table")
+        part.unless_off("query", why="a link is read as it is; write a step of kind sql")
         part.end()
         found.append(mapping(at, *entries))
     return [(key("links", root.node.at), ListNode(tuple(found), root.node.at))] if found else []

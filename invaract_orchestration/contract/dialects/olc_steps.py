@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from invaract_orchestration.contract.dialects.olc_fields import olc_type
-from invaract_orchestration.contract.dialects.olc_parts import Entry, Part, key, listed, mapping, text
+from invaract_orchestration.contract.dialects.olc_parts import Entry, Part, key, listed, mapping, text, texts
 from invaract_orchestration.contract.transformations import STEP_KINDS
 from invaract_orchestration.contract.yaml_tree import ListNode, MapNode, Node, ScalarNode
 
@@ -11,6 +14,7 @@ _LISTS = frozenset({
     "fields", "on", "by", "sort_by", "key", "sources", "columns", "group_by", "id_vars", "value_vars", "value_cols", "values",
 })  # fmt: skip
 """Options that are lists; one name may stand for a list of it."""
+_DATASET = re.compile(r"\{\s*dataset\s*\}")
 _PIVOT_NAMES = (
     ("{pivot_alias}", "{pivot}"), ("{pivot_value}", "{pivot}"), ("{value_alias}", "{value}"), ("{value_col}", "{value}"),
 )  # fmt: skip
@@ -27,10 +31,14 @@ def extracted(part: Part | None) -> list[Node]:
         return []
     provider = part.only("provider", ("regex",), "only patterns give the same result every time")
     column, patterns = part.text("text_column"), part.part("patterns")
-    part.ignore("output_schema", "model", "temperature", "max_tokens", "response_format", "batch_size", "concurrency", "retry")
+    part.ignore(
+        "output_schema", "model", "temperature", "max_tokens", "response_format", "batch_size", "concurrency", "retry",
+        "prompt_template", "system_prompt", "fallback_model", "fallback_provider", "max_cost_per_run", "pii_fields",
+    )  # fmt: skip
     part.unless_off(
-        "confidence", "preprocessing", "context_columns", "redact_pii_before_llm", why="there is nothing like it here"
-    )
+        "confidence", "preprocessing", "context_columns", "redact_pii_before_llm", "max_rows_per_run",
+        why="there is nothing like it here",
+    )  # fmt: skip
     part.end()
     if provider is None or column is None or patterns is None:
         return []
@@ -52,13 +60,18 @@ def _step(part: Part, names: set[str]) -> Node | None:
         return None
     kind = kinds[0]
     if kind == "sql":
-        return mapping(at, *entries, *part.moved("sql", "sql"))
+        return mapping(at, *entries, *part.moved("sql", "sql", over_source))
     inner = part.part(kind)
     if inner is None:
         return None
     native = "deduplicate" if kind == "deduplicate_by_latest" else kind
     options = _OPTIONS.get(kind, _plain)(inner, names)
     return mapping(at, *entries, (key(native, at, kind), mapping(inner.node.at, *options)))
+
+
+def over_source(node: Node) -> Node:
+    """A query over `source`, which may also be written `{dataset}`."""
+    return replace(node, text=_DATASET.sub("source", node.text)) if isinstance(node, ScalarNode) else node
 
 
 def _plain(part: Part, names: set[str]) -> list[Entry]:
@@ -135,13 +148,25 @@ def _pivot(part: Part, names: set[str]) -> list[Entry]:
     entries += part.moved("pivot_col", "pivot_col") or part.moved("pivot_cols", "pivot_col", _the_one)
     entries += part.moved("value_cols", "value_cols", listed) or part.moved("value_col", "value_cols", listed)
     entries += part.moved("values", "values", listed) or part.moved("pivot_values", "values", listed)
-    entries += part.moved("fill_value", "fill_value") + part.moved("name_template", "name_template", _template)
+    entries += part.moved("fill_value", "fill_value")
+    entries += part.moved("name_template", "name_template", _template) or _long_names(part, entries, names)
     agg = part.text("agg")
     if agg is not None and agg.text != "first":
         entries.append((key("agg", agg.at), agg))
     part.unless_off("aggs", "value_aliases", why="write a step of kind sql")
     part.end()
     return entries
+
+
+def _long_names(part: Part, entries: list[Entry], names: set[str]) -> list[Entry]:
+    """A template `value_pivot` where the fields of the model are named by it, although there is one value column."""
+    given = {name.text: value for name, value in entries}
+    columns, values = texts(given.get("value_cols")), texts(given.get("values"))
+    between = "".join(t.text for t in texts(given.get("separator"))) or "_"
+    long = {f"{c.text}{between}{v.text}".lower() for c in columns for v in values}
+    if len(columns) != 1 or not long & names:
+        return []
+    return [(key("name_template", part.node.at), text("{value}" + between + "{pivot}", part.node.at))]
 
 
 def _the_one(node: Node) -> Node:

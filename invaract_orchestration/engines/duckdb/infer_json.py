@@ -32,7 +32,8 @@ from invaract_orchestration.intake.listing import ListedFile
 from invaract_orchestration.intake.wording import quoted
 
 _KINDS: dict[str, FieldType] = {
-    "BOOLEAN": BOOLEAN, "UBIGINT": BIGINT, "BIGINT": BIGINT, "DOUBLE": DOUBLE, "VARCHAR": STRING, "NULL": STRING,
+    "BOOLEAN": BOOLEAN, "UBIGINT": BIGINT, "BIGINT": BIGINT, "HUGEINT": BIGINT, "DOUBLE": DOUBLE, "VARCHAR": STRING,
+    "NULL": STRING,
 }  # fmt: skip
 _TIMES = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
