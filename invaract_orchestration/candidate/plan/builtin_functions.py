@@ -52,7 +52,7 @@ _SCALARS = """
     map_filter map_from_arrays map_from_entries map_keys map_values map_zip_with mask md5 minute mod
     monotonically_increasing_id month monthname months_between named_struct nanvl negative next_day not now nullif
     nullifzero nvl nvl2 octet_length or overlay parse_json parse_url pi pmod position positive pow power printf quarter
-    quote radians raise_error rand randn random randstr reduce reflect regexp regexp_count regexp_extract
+    quote radians raise_error rand randn random randstr range reduce reflect regexp regexp_count regexp_extract
     regexp_extract_all regexp_instr regexp_like regexp_replace regexp_substr repeat replace reverse right rint rlike
     round rpad rtrim schema_of_avro schema_of_csv schema_of_json schema_of_variant schema_of_variant_agg schema_of_xml
     sec second sentences sequence session_user session_window sha sha1 sha2 shiftleft shiftright shiftrightunsigned

@@ -144,10 +144,11 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """A function of the engine, by its canonical lower-case name."""
+    """A function of the engine, by its canonical lower-case name; the type of what it gives, where that is known."""
 
     name: str
     args: tuple[Expression, ...] = ()
+    type: FieldType | None = None
 
     @property
     def children(self) -> tuple[Expression, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import NamedTuple
 
+from invaract_orchestration.candidate.plan.builtin_functions import WINDOW_ONLY
 from invaract_orchestration.candidate.plan.expressions import (
     UDF,
     AggregateCall,
@@ -50,7 +51,7 @@ from invaract_orchestration.candidate.plan.type_widening import is_lossless
 
 Derivation = OneOf["constant", "direct", "computed", "opaque"]
 _STRENGTH: tuple[Derivation, ...] = ("constant", "direct", "computed", "opaque")
-_CHANGING = frozenset({"rand", "randn", "random", "uuid", "shuffle", "now", "monotonically_increasing_id"})
+_NEVER_CONSTANT = WINDOW_ONLY | {"rand", "randn", "random", "uuid", "shuffle", "now", "monotonically_increasing_id"}
 
 
 class SourceColumn(NamedTuple):
@@ -158,7 +159,7 @@ def expression_lineage(expression: Expression, scope_of: Callable[[Plan], Scope]
                 return _merged((*parts, ColumnLineage(derivation="opaque", hidden=not parts)))
             case AggregateCall():
                 return _merged((*parts, ColumnLineage(derivation="computed", aggregations=frozenset({node.name}))))
-            case Function() if not node.args or node.name in _CHANGING:
+            case Function() if not node.args or node.name in _NEVER_CONSTANT:
                 return _merged((*parts, _COUNTED))
             case Arithmetic() | Comparison() | BooleanExpr() | Conditional() | Function():
                 return _computed(parts)

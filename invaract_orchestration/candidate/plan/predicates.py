@@ -64,7 +64,21 @@ def conjuncts(condition: Expression) -> tuple[Expression, ...]:
     held = fold_expression(condition, _forms).holds
     if isinstance(held, BooleanExpr) and held.operator == "AND":
         return held.operands
+    if held is FALSE and len(parts := written_parts(condition)) > 1:  # what stands beside a part that never holds is asserted too
+        return tuple(one for part in parts for one in conjuncts(part))
     return () if held is TRUE else (held,)
+
+
+def written_parts(condition: Expression) -> tuple[Expression, ...]:
+    """The operands of the ANDs that a condition is made of, as they are written."""
+    stack, parts = [condition], []
+    while stack:
+        one = stack.pop()
+        if isinstance(one, BooleanExpr) and one.operator == "AND":
+            stack.extend(reversed(one.operands))
+        else:
+            parts.append(one)
+    return tuple(parts)
 
 
 def guaranteed_equalities(parts: tuple[Expression, ...]) -> list[Equality]:

@@ -42,14 +42,16 @@ from invaract_orchestration.candidate.plan.nodes import (
     Window,
 )
 from invaract_orchestration.candidate.plan.row_changes import Delete, Merge, Script, Update, Write
-from invaract_orchestration.candidate.plan.traverse import fold_expression, plans_inside
+from invaract_orchestration.candidate.plan.traverse import fold_expression, plans_inside, walk
 
 _SHOWN = ("isnull", "isnotnull")
+_MOST_LINES = 2_000  # in a longer text a part that several steps read is written once
 
 
 def render_plan(plan: Plan, *, literals: bool = False, full_names: bool = True) -> str:
     """The plan as a tree. `full_names` off: sources by the last part of their name."""
     lines: list[str] = []
+    shown: set[int] = set()
     stack: list[tuple[Plan | str, str, str]] = [(plan, "", "")]
     while stack:
         entry, first, rest = stack.pop()
@@ -57,6 +59,10 @@ def render_plan(plan: Plan, *, literals: bool = False, full_names: bool = True) 
             lines.append(first + entry)
             continue
         node = _shown(entry)
+        if id(node) in shown and node.children and len(lines) > _MOST_LINES:
+            lines.append(f"{first}{node_title(node, full_names=full_names)} (as above)")
+            continue
+        shown.add(id(node))
         lines.append(first + node_title(node, full_names=full_names))
         inner = plans_inside(node)
         parts: list[Plan | str] = [*node.children, *_details(node, literals=literals), *inner]
@@ -69,6 +75,13 @@ def render_plan(plan: Plan, *, literals: bool = False, full_names: bool = True) 
 def render_expression(expression: Expression, *, literals: bool = False) -> str:
     """The expression as text, with the names that the columns have at its node."""
     return fold_expression(expression, lambda node, parts: _text(node, parts, literals=literals))
+
+
+def generated_name(name: str, expression: Expression) -> str:
+    """The name that an engine made of an expression's text; of one with literals in it the text without them."""
+    is_written = name.replace("_", "").isalnum()
+    shows_value = not is_written and any(isinstance(one, Literal) and one.value is not None for one in walk(expression))
+    return render_expression(expression).lower() if shows_value else name
 
 
 def node_title(node: Plan, *, full_names: bool = True) -> str:

@@ -168,7 +168,7 @@ def rebuilt(node: Expression, parts: tuple[Expression, ...]) -> Expression:
             branches = tuple((parts[2 * at], parts[2 * at + 1]) for at in range(count))
             return Conditional(branches, None if node.otherwise is None else parts[-1])
         case Function():
-            return Function(node.name, parts)
+            return Function(node.name, parts, node.type)
         case UDF():
             return UDF(node.name, parts, node.is_aggregate)
         case AggregateCall():

@@ -52,7 +52,7 @@ def common_type(left: FieldType, right: FieldType) -> FieldType | None:
         return right
     if is_lossless(right, left):
         return left
-    one, other = _as_decimal(left), _as_decimal(right)
+    one, other = as_decimal(left), as_decimal(right)
     if one is not None and other is not None:
         scale = max(one.scale, other.scale)
         precision = max(_whole(one), _whole(other)) + scale
@@ -62,12 +62,13 @@ def common_type(left: FieldType, right: FieldType) -> FieldType | None:
     return None
 
 
-def _whole(type_: Decimal) -> int:
-    return type_.precision - type_.scale
-
-
-def _as_decimal(type_: FieldType) -> Decimal | None:
+def as_decimal(type_: FieldType) -> Decimal | None:
+    """The decimal that a number counts as when it meets one; null for a float, and for what is no number."""
     if isinstance(type_, Decimal):
         return type_
     bits = INTEGER_BITS.get(type_) if isinstance(type_, Primitive) else None
     return None if bits is None else _DECIMAL_OF_BITS[bits]
+
+
+def _whole(type_: Decimal) -> int:
+    return type_.precision - type_.scale

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from invaract_orchestration.candidate.plan.expressions import BooleanExpr, Expression
+from invaract_orchestration.candidate.plan.expressions import Expression
 from invaract_orchestration.candidate.plan.nodes import Filter, Plan
-from invaract_orchestration.candidate.plan.predicates import conjuncts, excludes_nothing
+from invaract_orchestration.candidate.plan.predicates import conjuncts, excludes_nothing, written_parts
 from invaract_orchestration.candidate.plan.traverse import post_order, references
 from invaract_orchestration.checks.plan_shape.columns import Names
 from invaract_orchestration.checks.plan_shape.finding import PlanFinding, broken, kept, quoted, unverifiable
@@ -51,19 +51,7 @@ def _notes(rule: RequiredFilterColumns, nodes: list[Filter], names: Names) -> li
     """A note for each column that is read only where the predicate is true of every value."""
     notes = []
     for column in rule.columns:
-        parts = [part for node in nodes for part in _parts(node.condition) if _reads(column, part, node, names)]
+        parts = [part for node in nodes for part in written_parts(node.condition) if _reads(column, part, node, names)]
         if parts and all(all(excludes_nothing(one) for one in conjuncts(part)) for part in parts):
             notes.append(f"the predicate on {column!r} is true of every value: no row is excluded by it")
     return notes
-
-
-def _parts(condition: Expression) -> tuple[Expression, ...]:
-    """The conjuncts as they are written."""
-    stack, parts = [condition], []
-    while stack:
-        one = stack.pop()
-        if isinstance(one, BooleanExpr) and one.operator == "AND":
-            stack.extend(reversed(one.operands))
-        else:
-            parts.append(one)
-    return tuple(parts)

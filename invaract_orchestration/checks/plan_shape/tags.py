@@ -5,6 +5,7 @@ from __future__ import annotations
 from invaract_orchestration.candidate.plan.lineage import output_lineage
 from invaract_orchestration.candidate.plan.nodes import Plan, UnknownPlan
 from invaract_orchestration.candidate.plan.sensitivity import Tags, tags_of
+from invaract_orchestration.candidate.plan.traverse import post_order
 from invaract_orchestration.checks.plan_shape.finding import PlanFinding, broken, kept, quoted, unverifiable
 from invaract_orchestration.contract.plan_rules import ForbidTagInOutput
 
@@ -22,8 +23,9 @@ def judge_tags(rule: ForbidTagInOutput, plan: Plan, tags: Tags) -> PlanFinding:
             hint="leave the column out, or derive it from fields without the tag",
             at=plan,
         )
-    if isinstance(plan, UnknownPlan) and plan.hides:
-        return unverifiable("the plan is hidden, so the tags of its output are not known", at=plan)
+    unseen = next((node for node in post_order(plan) if isinstance(node, UnknownPlan) and node.hides), None)
+    if unseen is not None and not lineage:
+        return unverifiable("the plan is hidden, so the tags of its output are not known", at=unseen)
     hidden = sorted(name for name, one in lineage.items() if one.hidden)
     if hidden:
         return unverifiable(f"the past of {quoted(hidden)} is hidden, so its tags are not known", at=plan)

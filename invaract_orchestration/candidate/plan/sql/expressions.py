@@ -32,13 +32,16 @@ from invaract_orchestration.candidate.plan.expressions import (
     reference,
 )
 from invaract_orchestration.candidate.plan.nodes import Plan
+from invaract_orchestration.candidate.plan.rule_names import split_name
 from invaract_orchestration.candidate.plan.sql.scope import Scope, stepped_into
 from invaract_orchestration.candidate.plan.sql.values import (
+    built_type,
     expression_type,
     field_type,
     function_name,
     generated_names,
     literal,
+    named_columns,
 )
 
 _COMPARISONS: dict[type[exp.Expr], ComparisonOperator] = {
@@ -218,7 +221,7 @@ class Reader:
             return Function("over", (call, *partition, *order))
         parent = node.parent
         name = parent.alias if isinstance(parent, exp.Alias) else "window"
-        attribute = self.scope.session.attribute(name)
+        attribute = self.scope.session.attribute(name, expression_type(call))
         self.windows.append(WindowCall(Alias(attribute, call), partition, order))
         return reference(attribute)
 
@@ -227,6 +230,8 @@ class Reader:
         if name is None:
             return self._unknown(node)
         own = name in self.scope.session.own_functions
+        if isinstance(node, exp.Anonymous) and not own and name == "identifier":
+            return self._named_by(node)
         if isinstance(node, exp.Anonymous) and not own and name not in BUILT_IN:
             return UDF(name, self._arguments(node))
         if own:
@@ -236,7 +241,16 @@ class Reader:
         is_aggregate = isinstance(node, exp.AggFunc) or name in AGGREGATES
         if is_aggregate and name not in WINDOW_ONLY and not isinstance(node, _NEVER_AGGREGATE):
             return self._aggregate(name, node)
-        return Function(name, self._arguments(node))
+        args = () if isinstance(node, exp.Grouping) else self._arguments(node)  # tells of the grouping set, not of a value
+        return Function(name, args, built_type(node, args, self.scope.star))
+
+    def _named_by(self, node: exp.Anonymous) -> Expression:
+        """IDENTIFIER(...): the column of that name, where the text says it."""
+        told = node.expressions[0] if len(node.expressions) == 1 else None
+        found = self.scope.resolve(split_name(told.name)) if isinstance(told, exp.Literal) else None
+        if found is None:
+            self.scope.session.lose("plan.unknown_column", "the column of an IDENTIFIER is not known", node)
+        return found or UnknownExpression("identifier")
 
     def _aggregate(self, name: str, node: exp.Expr) -> Expression:
         was, self._in_aggregate = self._in_aggregate, True
@@ -253,12 +267,14 @@ class Reader:
         made = Function(name, self._arguments(node))
         if self.generators is None:
             return made
-        names = generated_names(node, made.args)
-        items = [Alias(self.scope.session.attribute(column), made) for column in names]
+        columns = named_columns(generated_names(node), name, made.args)
+        items = [Alias(self.scope.session.attribute(column, type_), made) for column, type_ in columns]
         self.generators.append((made, items))
         return reference(items[0].attribute)
 
     def _arguments(self, node: exp.Expr) -> tuple[Expression, ...]:
+        if isinstance(node, exp.Columns):  # the names that a pattern or lambda chooses are known when it runs
+            return tuple(reference(a) for a in self.scope.star())
         lambdas = [p for p in _operands(node) if isinstance(p, exp.Lambda)]
         read = []
         for part in _operands(node):
@@ -277,6 +293,10 @@ class Reader:
         kind = type(node).__name__
         if isinstance(node, exp.Interval) and (node.this is None or isinstance(node.this, exp.Literal)):
             return Literal(f"interval {node.name} {node.args.get('unit')}")
+        if isinstance(node, exp.JSONPath):
+            return Literal(node.sql())
+        if isinstance(node, exp.Order):
+            return Function("ordered", self._arguments(node))
         if isinstance(node, exp.Placeholder | exp.Parameter):
             return Function(kind.lower())
         if isinstance(node, exp.Binary | exp.Unary | exp.Bracket | exp.Tuple | exp.Predicate | exp.AtTimeZone):

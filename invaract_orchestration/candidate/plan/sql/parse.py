@@ -12,9 +12,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
-from sqlglot import exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.parser import Parser
@@ -41,7 +42,7 @@ def parse_statements(sql: str, *, dialect: str, own_functions: Iterable[str] = (
         raise SqlSyntaxError(dialect=dialect, reason="no such dialect is known") from unknown
     parser = _parser_of(type(reader), frozenset(name.upper() for name in own_functions))
     try:
-        parsed = parser(dialect=reader).parse(reader.tokenize(sql), sql)
+        parsed = parser(dialect=reader).parse(_with_window_calls(reader.tokenize(sql)), sql)
     except ParseError as error:
         first = error.errors[0] if error.errors else {}
         said = str(first.get("description") or "it cannot be parsed").partition("<")[0].strip()
@@ -53,6 +54,14 @@ def parse_statements(sql: str, *, dialect: str, own_functions: Iterable[str] = (
     if not statements:
         raise SqlSyntaxError(dialect=dialect, reason="it holds no statement", line=1, column=1)
     return statements
+
+
+def _with_window_calls(tokens: list[Token]) -> list[Token]:
+    """The words of a text, where `window(` calls a function also after GROUP BY: sqlglot would begin the clause WINDOW there."""
+    for one, following in pairwise(tokens):
+        if one.token_type is TokenType.WINDOW and following.token_type is TokenType.L_PAREN:
+            one.token_type = TokenType.VAR
+    return tokens
 
 
 def on_deep_stack(work: Callable[[], T]) -> T:

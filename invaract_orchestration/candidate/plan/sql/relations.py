@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
+from invaract_orchestration.candidate.plan.builtin_functions import BUILT_IN
 from invaract_orchestration.candidate.plan.expressions import (
     Alias,
     Attribute,
@@ -17,7 +18,6 @@ from invaract_orchestration.candidate.plan.expressions import (
     reference,
 )
 from invaract_orchestration.candidate.plan.nodes import (
-    Filter,
     Generate,
     Join,
     JoinKind,
@@ -27,12 +27,14 @@ from invaract_orchestration.candidate.plan.nodes import (
     Sample,
     UnknownPlan,
 )
+from invaract_orchestration.candidate.plan.rule_names import split_name
 from invaract_orchestration.candidate.plan.sql.expressions import QueryReader, Reader
 from invaract_orchestration.candidate.plan.sql.parse import is_comma
 from invaract_orchestration.candidate.plan.sql.pivots import pivoted
 from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
-from invaract_orchestration.candidate.plan.sql.values import default_generated_names, expression_type
+from invaract_orchestration.candidate.plan.sql.values import expression_type, function_name, named_columns
 
+_READERS = ("read_", "parquet_scan", "delta_scan", "iceberg_scan")  # functions that read the files of a path
 _FLATTENED = ("seq", "key", "path", "index", "value", "this")  # what FLATTEN of Snowflake gives
 
 
@@ -98,13 +100,11 @@ class Relations:
     def _join(self, found: From, join: exp.Join, inner: list[exp.Join] | None = None) -> None:
         factor = join.this
         if isinstance(factor, exp.Lateral) and not isinstance(factor.this, exp.Subquery | exp.Select):
-            self._generated(found, factor)
-            self._restrict(found, join)
+            self._joined_rows(found, factor, join)
             return
         is_array_join = str(join.args.get("kind") or "").upper() == "ARRAY"  # as ClickHouse says explode
         if isinstance(factor, exp.Unnest | exp.TableFromRows) or _is_table_generator(factor) or is_array_join:
-            self._generated(found, factor)
-            self._restrict(found, join)
+            self._joined_rows(found, factor, join)
             return
         is_lateral = isinstance(factor, exp.Lateral)
         if is_lateral:
@@ -172,10 +172,23 @@ class Relations:
             passed_on = tuple(Alias(a, reference(a)) for a in found.plan.output)
             found.plan = Project(child=found.plan, items=(*made, *passed_on), line=found.plan.line)
 
-    def _restrict(self, found: From, join: exp.Join) -> None:
+    def _joined_rows(self, found: From, node: exp.Expr, join: exp.Join) -> None:
+        """A table function that reads the tables before it, with the condition of its ON where that says anything."""
         condition = join.args.get("on")
-        if condition is not None and not (isinstance(condition, exp.Boolean) and condition.this):
-            found.plan = Filter(child=found.plan, condition=self._reader(found.scope).read(condition))
+        if condition is None or (isinstance(condition, exp.Boolean) and condition.this):
+            self._generated(found, node)
+            return
+        left = found.plan
+        found.plan = Read(dataset="(one row)", columns=(), inline=True, rows=1, line=line_of(node))
+        self._generated(found, node)
+        found.plan = Join(
+            left=left,
+            right=found.plan,
+            kind=_kind(join),
+            condition=self._reader(found.scope).read(condition),
+            lateral=True,
+            line=line_of(node),
+        )
 
     def _generated(self, found: From, node: exp.Expr) -> None:
         """explode and its like: rows out of a value of each row, no join."""
@@ -187,10 +200,8 @@ class Relations:
             made = Function("explode", (made,))
         if isinstance(node, exp.TableFromRows) and isinstance(inner, exp.Explode):
             names = names or list(_FLATTENED)
-        args = made.args if isinstance(made, Function) else ()
-        if not names:
-            names = default_generated_names(inner, args)
-        columns = tuple(self._session.attribute(name) for name in names)
+        kind, args = (made.name, made.args) if isinstance(made, Function) else ("", ())
+        columns = tuple(self._session.attribute(name, type_) for name, type_ in named_columns(names, kind, args))
         found.plan = Generate(child=found.plan, generator=made, columns=columns, line=line_of(node))
         found.scope.relations.append(Relation(qualifier, columns))
 
@@ -223,7 +234,9 @@ class Relations:
         return plan, scope
 
     def _table(self, node: exp.Table, around: Scope | None) -> tuple[Plan, Scope]:
-        parts = tuple(part.name for part in node.parts)
+        return self._named_table(tuple(part.name for part in node.parts), node, around)
+
+    def _named_table(self, parts: tuple[str, ...], node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
         names, alias = _alias_of(node)
         bound = self._bound(parts)
         open_table = None
@@ -267,7 +280,16 @@ class Relations:
         return Project(child=plan, items=items, line=plan.line)
 
     def _function(self, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
-        """A table function as a source of its own: the rows come from its arguments alone."""
+        """A table function as a source of its own: of files, of its arguments alone, or of what nobody knows."""
+        call = node.this
+        name = function_name(call) if isinstance(node, exp.Table) else None
+        told = next((one.name for one in call.find_all(exp.Literal) if one.is_string), None) if name is not None else None
+        if name is not None and told is not None and (name.startswith(_READERS) or name == "identifier"):
+            return self._named_table((told,) if name != "identifier" else split_name(told), node, around)
+        known = BUILT_IN | self._session.own_functions
+        if name is not None and name not in known and isinstance(call, exp.Anonymous):
+            self._session.lose("plan.unknown_node", f"the table function {name} is not known", node)
+            return self._hidden(name, node, around)
         row = Read(dataset="(one row)", columns=(), inline=True, rows=1, line=line_of(node))
         found = From(row, Scope(self._session, parent=around))
         self._generated(found, node)
@@ -276,8 +298,14 @@ class Relations:
     def _unknown(self, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
         kind = type(node).__name__
         self._session.lose("plan.unknown_node", f"a source of kind {kind} is not known", node)
-        plan = UnknownPlan(description=kind, source_type="sql", line=line_of(node))
-        return plan, Scope(self._session, [Relation((), ())], parent=around)
+        return self._hidden(kind, node, around)
+
+    def _hidden(self, description: str, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
+        """A source that nobody can see into, with the columns that the text names, or one that stands for all."""
+        names, qualifier = _alias_of(node)
+        columns = tuple(self._session.attribute(name) for name in names or [f"{description}.*"])
+        plan = UnknownPlan(description=description, source_type="sql", columns=columns, line=line_of(node))
+        return plan, Scope(self._session, [Relation(qualifier, columns)], parent=around)
 
     def _reader(self, scope: Scope) -> Reader:
         return Reader(scope, self._query)

@@ -19,6 +19,7 @@ from invaract_orchestration.candidate.plan.expressions import (
 )
 from invaract_orchestration.candidate.plan.nodes import Plan, Project, Read
 from invaract_orchestration.candidate.plan.rule_names import names_dataset
+from invaract_orchestration.candidate.plan.sql.values import expression_type
 from invaract_orchestration.contract.field_types import FieldType, Struct
 
 _USING_IN_PLACE = frozenset({"duckdb", "sqlite"})
@@ -203,7 +204,7 @@ def stepped_into(whole: Expression, path: Iterable[str]) -> Expression:
         return whole
     if isinstance(whole, ColumnReference):
         return ColumnReference(whole.id, whole.name, (*whole.path, *steps), _field_type(whole.type, steps), whole.outer)
-    return Function("field", (whole, *(Literal(step) for step in steps)))
+    return Function("field", (whole, *(Literal(step) for step in steps)), _field_type(expression_type(whole), steps))
 
 
 def renewed(plan: Plan, session: Session) -> Project:

@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from invaract_orchestration.candidate.plan.expressions import (
     Alias,
-    Attribute,
     ColumnReference,
     Expression,
     passed,
@@ -18,10 +17,9 @@ from invaract_orchestration.candidate.plan.nodes import Distinct, Filter, Genera
 from invaract_orchestration.candidate.plan.sql.expressions import QueryReader, Reader, WindowCall
 from invaract_orchestration.candidate.plan.sql.grouping import GroupedOutput, Keys, has_aggregate
 from invaract_orchestration.candidate.plan.sql.relations import Relations
-from invaract_orchestration.candidate.plan.sql.scope import Scope, Session, line_of, stepped_into
-from invaract_orchestration.candidate.plan.sql.values import expression_type
+from invaract_orchestration.candidate.plan.sql.scope import Scope, Session, line_of
+from invaract_orchestration.candidate.plan.sql.select_lists import named_item, star_in, starred
 from invaract_orchestration.candidate.plan.traverse import rebuilt, walk
-from invaract_orchestration.contract.field_types import Struct
 
 
 class Selects:
@@ -118,9 +116,9 @@ class Selects:
     def _items(self, node: exp.Select, reader: Reader) -> list[Alias]:
         items: list[Alias] = []
         for one in node.expressions:
-            star = one.this if isinstance(one, exp.Column) and isinstance(one.this, exp.Star) else one
-            if isinstance(star, exp.Star):
-                items.extend(self._star(star, one, reader))
+            star = star_in(one)
+            if star is not None:
+                items.extend(starred(star, one, reader))
                 continue
             count = len(reader.generators or ())
             expression = reader.read(one)
@@ -128,54 +126,11 @@ class Selects:
             if new and isinstance(expression, ColumnReference) and expression.id == new[-1][1][0].attribute.id:
                 items.extend(passed(item.attribute) for item in new[-1][1])
                 continue
-            item = self._item(one, expression)
+            item = named_item(one, expression, self._session)
             items.append(item)
             if isinstance(one, exp.Alias):
                 reader.scope.aliases.setdefault(one.alias.lower(), expression)
         return items
-
-    def _item(self, node: exp.Expr, expression: Expression) -> Alias:
-        name = _output_name(node, self._session.dialect)
-        if isinstance(expression, ColumnReference) and not expression.path:
-            is_renamed = isinstance(node, exp.Alias) and name.lower() != expression.name.lower()
-            if not is_renamed:
-                return Alias(Attribute(expression.id, name, expression.type), expression)
-        return Alias(self._session.attribute(name, expression_type(expression)), expression)
-
-    def _star(self, star: exp.Star, node: exp.Expr, reader: Reader) -> Iterable[Alias]:
-        left_out = {_last_name(c) for c in _listed(star, "except_", "except")}
-        instead = {c.alias.lower(): c for c in _listed(star, "replace") if isinstance(c, exp.Alias)}
-        columns: list[Alias] = []
-        if isinstance(node, exp.Column):
-            qualifier = tuple(part.name for part in node.parts[:-1])
-            matching = [r for r in reader.scope.relations if r.answers_to(qualifier)]
-            first = matching[0].attributes if matching else ()
-            columns = [passed(a) for a in first] if matching else self._fields(reader.scope.resolve(qualifier))
-            if not columns and not matching:
-                self._session.lose("plan.unknown_column", f"{'.'.join(qualifier)}.* is no input and no struct", node)
-        else:
-            columns = [passed(a) for a in reader.scope.star()]
-        for item in columns:
-            name = item.attribute.name.lower()
-            if name in instead:
-                yield self._item(instead[name], reader.read(instead[name]))
-            elif name not in left_out:
-                yield item
-
-    def _fields(self, whole: Expression | None) -> list[Alias]:
-        type_ = None if whole is None else expression_type(whole)
-        if whole is None or not isinstance(type_, Struct):
-            return []
-        fields = [(name, stepped_into(whole, (name,))) for name, _ in type_.fields]
-        return [Alias(self._session.attribute(name, expression_type(e)), e) for name, e in fields]
-
-
-def _listed(star: exp.Star, *clauses: str) -> list[exp.Expr]:
-    return [one for clause in clauses for one in star.args.get(clause) or ()]
-
-
-def _last_name(node: exp.Expr) -> str:
-    return str(node.name).lower()
 
 
 def _within(windows: list[WindowCall]) -> Iterable[Expression]:
@@ -201,10 +156,3 @@ def _above(call: WindowCall, output: GroupedOutput) -> WindowCall:
         tuple(output.over(one) for one in call.partition_by),
         tuple(output.over(one) for one in call.order_by),
     )
-
-
-def _output_name(node: exp.Expr, dialect: str) -> str:
-    name = node.alias_or_name if isinstance(node, exp.Alias | exp.Column | exp.Dot) else ""
-    if isinstance(node, exp.Dot):
-        name = node.expression.name
-    return name or node.sql(dialect=dialect, normalize_functions="lower", comments=False)
