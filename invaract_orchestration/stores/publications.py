@@ -13,6 +13,7 @@ from sqlalchemy import CTE, ColumnElement, Select, func, select
 from invaract_orchestration.audit.browse import Scope
 from invaract_orchestration.stores import models
 from invaract_orchestration.stores.conditions import visible
+from invaract_orchestration.stores.pairs import contract_targets
 
 
 def newest_publications(scope: Scope) -> Select[Any]:
@@ -53,5 +54,4 @@ def _of(places: CTE, columns: Any) -> list[ColumnElement[bool]]:
 
 
 def _places() -> CTE:
-    made = models.publication.alias()
-    return select(made.c.contract, made.c.target).distinct().cte("places")
+    return contract_targets(models.publication, "places")

@@ -13,6 +13,7 @@ from invaract_orchestration.audit.log import AttemptView, ContractStatus, Publis
 from invaract_orchestration.errors import AuditError
 from invaract_orchestration.stores import models
 from invaract_orchestration.stores.conditions import visible
+from invaract_orchestration.stores.pairs import contract_targets
 from invaract_orchestration.stores.publications import newest_publications
 from invaract_orchestration.stores.queries import Stored, fetch
 from invaract_orchestration.stores.views import load_readable, load_views, published_views
@@ -78,7 +79,7 @@ def _reasons(view: AttemptView) -> tuple[str, ...]:
 def _landmarks(scope: Scope) -> Select[Any]:
     """By contract and target, positions: of the last run, and of the first and last one blocked since one delivered."""
     delivered = models.attempt_state.alias()
-    pairs = select(_state.contract, _state.target).distinct().subquery("pairs")
+    pairs = contract_targets(models.attempt_state, "pairs")
     last_delivered = (
         select(func.coalesce(func.max(delivered.c.position), 0))
         .where(delivered.c.contract == pairs.c.contract, delivered.c.target == pairs.c.target)
