@@ -15,6 +15,7 @@ from invaract_orchestration.engines.spark.csv_lines import Cells
 from tests.engines import test_raw_records
 from tests.engines.test_raw_records import (
     strict_records,
+    test_bytes_that_are_no_letter_of_latin_1_break_their_record_alone,
     test_original_text_is_kept_of_a_record_that_is_none,
     test_other_encodings_are_read_as_declared,
     test_record_that_the_reader_would_let_through_is_malformed,
@@ -23,6 +24,7 @@ from tests.engines.test_raw_records import (
 from tests.spark.lakes import EngineLake
 
 __all__ = [
+    "test_bytes_that_are_no_letter_of_latin_1_break_their_record_alone",
     "test_original_text_is_kept_of_a_record_that_is_none", "test_other_encodings_are_read_as_declared",
     "test_record_that_the_reader_would_let_through_is_malformed",
     "test_text_that_is_not_in_the_declared_encoding_is_unreadable",

@@ -57,7 +57,9 @@ class Writer:
         except UnevenLineEnds:
             return self._from_records()
         batch = self.request.batch
-        if batch.source.format != "csv" or not is_doubtful(self.connection, batch, done.read if done.failing is None else None):
+        read = done.read if done.failing is None else None
+        malformed = done.tallies[MALFORMED].failed if MALFORMED in done.tallies else 0
+        if batch.source.format != "csv" or not is_doubtful(self.connection, batch, read, malformed):
             return done
         _remove(f.path for f in done.candidate.files)
         return self._from_records()
@@ -168,17 +170,16 @@ class Writer:
         request = self.request
         folder = Path(request.location) / uuid.uuid4().hex
         folder.mkdir(parents=True, mode=0o700)
-        partition = [q.name(request.spelled.get(n, n)) for n in request.partition_by]
-        how = (
-            f"PARTITION_BY ({', '.join(partition)}), WRITE_PARTITION_COLUMNS true" if partition else "PER_THREAD_OUTPUT"
-        )
-        statement = (
-            f"COPY ({select}) TO {q.text(str(folder))} "
-            f"(FORMAT parquet, {how}, FILENAME_PATTERN 'part-{{uuid}}', RETURN_STATS)"
-        )
+        partition = ", ".join(q.name(request.spelled.get(n, n)) for n in request.partition_by)
+
+        def copied(how: str) -> list[Any]:
+            options = f"FORMAT parquet, {how}, FILENAME_PATTERN 'part-{{uuid}}', RETURN_STATS"
+            return self.connection.execute(f"COPY ({select}) TO {q.text(str(folder))} ({options})").fetchall()
+
+        laid_out = f"PARTITION_BY ({partition}), WRITE_PARTITION_COLUMNS true" if partition else "PER_THREAD_OUTPUT"
         try:
             with translated("writing the candidate"):
-                written = self.connection.execute(statement).fetchall()
+                written = copied(laid_out) or copied("PER_THREAD_OUTPUT")  # without rows there is no partition's file
         except BaseException:
             _remove(folder.rglob("*.parquet"))
             raise

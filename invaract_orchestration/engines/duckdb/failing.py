@@ -15,7 +15,7 @@ from invaract_orchestration.candidate.candidate import Candidate, FailingRows
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck
 from invaract_orchestration.engines.duckdb import sql_text as q
-from invaract_orchestration.engines.duckdb.raw_records import blank_lines, mark_of
+from invaract_orchestration.engines.duckdb.raw_records import blank_lines, unmarked
 from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
 from invaract_orchestration.engines.duckdb.rows import REJECT_SCANS, REJECTS, Rows, as_payload, column_types
 from invaract_orchestration.engines.duckdb.session import translated
@@ -210,7 +210,7 @@ class FailingWriter:
 def _original(line: str, batch: Batch) -> str:
     """The text as it was written, without the blank lines before it and the mark of a copy's records."""
     text = f"ltrim({line}, chr(10) || chr(13))"
-    return f"replace({text}, {q.text(mark_of(batch))}, '')" if batch.source.format == "csv" else text
+    return unmarked(text, batch) if batch.source.format == "csv" else text
 
 
 def _reading_order(relation: str, paths: list[str]) -> list[str]:

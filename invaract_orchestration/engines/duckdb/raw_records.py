@@ -2,11 +2,12 @@
 
 Even in its strict mode it takes one delimiter too many at a line's end and blanks around a quoted value, and it gives up on lines
 that end in different ways. Files in which that may be are read here record by record, and a copy is written in which such a
-record cannot be taken for a good one; lines end with LF there, and nothing else is changed.
+record cannot be taken for a good one; lines end with LF there and are UTF-8, and nothing else is changed.
 """
 
 from __future__ import annotations
 
+import functools
 import gzip
 import mmap
 import re
@@ -22,7 +23,10 @@ from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.session import translated
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
-_MARK = "\x1einvaract"
+_ESCAPE = "\x1e"
+_MARK = f"{_ESCAPE}invaract"
+_NO_LATIN_1 = re.compile("[\x80-\x9f]")
+"""Bytes that stand for no letter there: such a text is of another encoding, mostly windows-1252."""
 _CHUNK = 1 << 24
 _LONGEST_LINE = 16 * 1024 * 1024
 
@@ -43,15 +47,16 @@ class _Seen:
         return bool(self.returns) and not (self.feeds == self.returns == self.both or self.feeds == 0)
 
 
-def is_doubtful(connection: duckdb.DuckDBPyConnection, batch: Batch, rows: int | None) -> bool:
+def is_doubtful(connection: duckdb.DuckDBPyConnection, batch: Batch, rows: int | None, malformed: int) -> bool:
     """Whether any file may hold something that the reader takes for what it is not. `rows` is how many records were read, where
-    that is known: without a quote, the number of delimiters then says whether a line has one too many.
+    that is known: without a quote, the number of delimiters then says whether a line has one too many. `malformed` of them were
+    none: where there are quotes, the reader may have taken good records for a part of a bad one.
     """
     options = batch.source.options
     if options.encoding == "utf-16":
         return True
     found = [_looked_at(file.file.path, options) for file in batch.files]
-    if any(seen.is_uneven for seen in found):
+    if any(seen.is_uneven or (malformed and seen.has_quote) for seen in found):
         return True
     widths = {len(file.names) for file in batch.files}
     is_counted = rows is not None and len(widths) == 1 and options.trailing_delimiter == "reject"
@@ -85,11 +90,10 @@ def _has_doubtful_line(
         f"escape='', columns={{'line': 'VARCHAR'}}, nullstr='', ignore_errors=true, encoding={q.text(options.encoding)}, "
         f"max_line_size={_LONGEST_LINE}, buffer_size={2 * _LONGEST_LINE}, hive_partitioning=false)"
     )
-    closed = _quoted_value(options)
     with translated("reading the lines"):
         found = connection.execute(f"SELECT line FROM {lines} WHERE {padded} OR {trailing}")
         while batch := found.fetchmany(10_000):
-            if any(_form(line.removesuffix("\r"), options, closed, most) is not True for (line,) in batch):
+            if any(_Form(options, most).read(line.removesuffix("\r")) is not True for (line,) in batch):
                 return True
     return False
 
@@ -109,7 +113,8 @@ def rewritten(batch: Batch, folder: Path) -> Batch:
         path = folder / f"records-{number}.txt"
         _rewrite(file, path, batch.source.options, mark_of(batch) if batch.source.format == "csv" else None)
         files.append(replace(file, file=replace(file.file, path=path)))
-    return replace(batch, files=tuple(files))
+    options = batch.source.options.model_copy(update={"encoding": "utf-8"})
+    return replace(batch, files=tuple(files), source=batch.source.model_copy(update={"options": options}))
 
 
 def blank_lines(file: BatchFile, options: SourceOptions) -> list[int]:
@@ -170,10 +175,27 @@ def _rewrite(file: BatchFile, copy: Path, options: SourceOptions, mark: str | No
         return
     encoding = {"utf-8": "utf-8", "latin-1": "latin-1", "utf-16": "utf-16"}[options.encoding]
     errors = "surrogateescape" if encoding == "utf-8" else "strict"
-    with _text(file.file.path, encoding, errors) as source, copy.open("w", encoding=encoding, errors=errors, newline="") as out:
+    hidden = str.maketrans({character: _ESCAPE + letter for character, letter in _hidden(options).items()})
+    with _text(file.file.path, encoding, errors) as source, copy.open("w", encoding="utf-8", errors=errors, newline="") as out:
         for number, (record, is_right) in enumerate(_records(source, options, len(file.names))):
-            out.write(record if is_right or not number else record + mark)
+            is_text = encoding != "latin-1" or record.isascii() or not _NO_LATIN_1.search(record)
+            out.write(record if not number or (is_right and is_text) else record.translate(hidden) + mark)
             out.write("\n")
+
+
+def _hidden(options: SourceOptions) -> dict[str, str]:
+    """The characters by which a bad record could be more than one line with cells too many, and the letter that each becomes; the
+    reader tells every cell too many, each time with the whole line.
+    """
+    return {options.escape: "x", options.quote: "q", options.delimiter: "d", "\n": "n", "\r": "r", _ESCAPE: "e"}
+
+
+def unmarked(line: str, batch: Batch) -> str:
+    """The SQL of the text of a bad record as it was written, from the copy's text of it."""
+    shown = f"replace({line}, {q.text(mark_of(batch))}, '')"
+    for character, letter in _hidden(batch.source.options).items():  # the escape itself comes last
+        shown = f"replace({shown}, {q.text(_ESCAPE + letter)}, {q.text(character)})"
+    return f"CASE WHEN contains({line}, {q.text(mark_of(batch))}) THEN {shown} ELSE {line} END"
 
 
 def _text(path: Path, encoding: str, errors: str) -> IO[str]:
@@ -184,49 +206,61 @@ def _text(path: Path, encoding: str, errors: str) -> IO[str]:
 
 def _records(source: IO[str], options: SourceOptions, width: int) -> Iterator[tuple[str, bool]]:
     """Each record without its line end, and whether it is written as a record is."""
-    closed = _quoted_value(options)
     most = width - 1 + (options.trailing_delimiter == "accept")
-    parts: list[str] = []
+    form, parts = _Form(options, most), list[str]()
     for line in source:
         parts.append(line)
-        bare = "".join(parts).removesuffix("\n").removesuffix("\r")
-        form = _form(bare, options, closed, most)
-        if form is not None:
-            yield bare, form
-            parts = []
+        is_right = form.read(line.removesuffix("\n").removesuffix("\r"))
+        if is_right is not None:
+            yield "".join(parts).removesuffix("\n").removesuffix("\r"), is_right
+            form, parts = _Form(options, most), []
     if parts:
-        yield "".join(parts), True  # a quote that is never closed: the reader says so itself
+        yield "".join(parts), False  # a quote that is never closed
 
 
-def _quoted_value(options: SourceOptions) -> re.Pattern[str]:
-    quote, escape = re.escape(options.quote), re.escape(options.escape)
-    if options.quote == options.escape:
-        return re.compile(f"{quote}(?:[^{quote}]|{quote}{quote})*+{quote}(?!{quote})")
-    return re.compile(f"{quote}(?:[^{quote}{escape}]|{escape}.)*+{quote}", re.DOTALL)
+class _Form:
+    """Whether a record is well formed, line by line: a line is read once, however long the record is."""
+
+    def __init__(self, options: SourceOptions, most: int) -> None:
+        self._quote, self._delimiter, self._most = options.quote, options.delimiter, most
+        self._inside = _inside_of_quotes(options.quote, options.escape)
+        self._is_open, self._is_right, self._cells = False, True, 0
+
+    def read(self, line: str) -> bool | None:
+        """The answer after one more line; none while a quote is open."""
+        quote, delimiter = self._quote, self._delimiter
+        if not self._is_open and quote not in line:
+            return not (line.endswith(delimiter) and line.count(delimiter) > self._most)
+        at = 0
+        while True:
+            if self._is_open or line.startswith(quote, at):
+                match = self._inside.match(line, at if self._is_open else at + 1)
+                self._is_open = match is None
+                if match is None:
+                    return None
+                at = match.end()
+                self._is_right &= at == len(line) or line.startswith(delimiter, at)
+                at = self._next(line, at)
+            else:
+                end = self._next(line, at)
+                self._is_right &= not line[at:end].lstrip(" ").startswith(quote)
+                at = end
+            if at == len(line):
+                return self._is_right
+            at, self._cells = at + 1, self._cells + 1
+            if at == len(line):
+                return self._is_right and self._cells <= self._most
+
+    def _next(self, line: str, at: int) -> int:
+        """Where the cell ends."""
+        end = line.find(self._delimiter, at)
+        return len(line) if end < 0 else end
 
 
-def _form(record: str, options: SourceOptions, closed: re.Pattern[str], most: int) -> bool | None:
-    """Whether a record is well formed; none while a quote is open."""
-    quote, delimiter = options.quote, options.delimiter
-    if quote not in record:
-        return not (record.endswith(delimiter) and record.count(delimiter) > most)
-    at = cells = 0
-    while True:
-        if record.startswith(quote, at):
-            match = closed.match(record, at)
-            if match is None:
-                return None
-            at = match.end()
-            if at < len(record) and not record.startswith(delimiter, at):
-                return False
-        else:
-            end = record.find(delimiter, at)
-            cell = record[at:] if end < 0 else record[at:end]
-            if cell.lstrip(" ").startswith(quote):
-                return False
-            at += len(cell)
-        if at >= len(record):
-            return True
-        at, cells = at + 1, cells + 1
-        if at == len(record):
-            return cells <= most
+@functools.cache
+def _inside_of_quotes(quote: str, escape: str) -> re.Pattern[str]:
+    """What stands in a quoted value, up to its closing quote."""
+    mark, before = re.escape(quote), re.escape(escape)
+    if quote == escape:
+        return re.compile(f"(?:[^{mark}]|{mark}{mark})*+{mark}(?!{mark})")
+    return re.compile(f"(?:[^{mark}{before}]|{before}.)*+{mark}", re.DOTALL)

@@ -37,7 +37,7 @@ _KNOWN = (  # what the machine says comes before what a file may be
 
 
 class UnevenLineEnds(Exception):
-    """Lines of a CSV file end in different ways, which the reader cannot read as it is."""
+    """Lines of a file end in different ways, or some are no text of the declared encoding: the reader gives up on all of it."""
 
 
 class DeclaredFormBreach(Exception):
@@ -83,7 +83,7 @@ def _translate(doing: str, error: duckdb.Error) -> Exception:
     message = str(error).lower()
     if BREACH.lower() in message or any(part in message for part in ("csv error", "malformed json", "json array with format")):
         return DeclaredFormBreach()
-    if "csv parser state machine" in message:
+    if "csv parser state machine" in message or "is not latin-1 encoded" in message:
         return UnevenLineEnds()
     for part, sentence, hint in _KNOWN:
         if part in message:

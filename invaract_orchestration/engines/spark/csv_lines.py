@@ -20,6 +20,7 @@ from invaract_orchestration.intake.batch import BatchFile
 
 _LONGEST_FIRST_LINE = 1 << 22
 _BOM = b"\xef\xbb\xbf"
+_NO_LATIN_1 = r"[\x80-\x9f]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,11 @@ def line_text(raw: str, encoding: str) -> str:
 
 
 def is_text(raw: str, encoding: str) -> str:
-    """Whether the bytes of a line are text of the encoding."""
+    """Whether the bytes of a line are text of the encoding. In latin-1 some bytes stand for no letter: such a text is of another
+    encoding, mostly windows-1252.
+    """
+    if encoding == "latin-1":
+        return f"NOT ({_found(line_text(raw, encoding), _NO_LATIN_1)})"
     return f"is_valid_utf8({raw})" if encoding == "utf-8" else "true"
 
 
