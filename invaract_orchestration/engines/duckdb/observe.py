@@ -36,13 +36,26 @@ def observe(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Ba
 def _parquet(connection: duckdb.DuckDBPyConnection, contract: Contract, file: BatchFile) -> ObservedSchema:
     with translated(f"reading the schema of {file.file.name}"):
         relation = connection.sql(f"SELECT * FROM read_parquet({q.paths([file.file.path])}, hive_partitioning=false)")
+        nodes = connection.execute(f"SELECT name, num_children FROM parquet_schema({q.text(str(file.file.path))})").fetchall()
+    names = _own_names(nodes)
     columns = [
-        ObservedColumn(name=name, type=field_type(native))
-        for name, native in zip(relation.columns, relation.types, strict=True)
+        ObservedColumn(name=name, type=field_type(native)) for name, native in zip(names, relation.types, strict=True)
     ]
     agreed = {f.name for f in contract.fields}
     folders = [ObservedColumn(name=n) for n in file.file.columns_beside({c.name for c in columns}, agreed)]
     return ObservedSchema(place=file.file.name, columns=(*columns, *folders))
+
+
+def _own_names(nodes: list[tuple[str, int | None]]) -> list[str]:
+    """The names of a file's columns as it has them, from its schema with every parent before its children: a relation gives the
+    second of two that differ only in letter case a name of its own.
+    """
+    names, skipped = [], 0
+    for name, children in nodes[1:]:
+        if skipped == 0:
+            names.append(name)
+        skipped = max(skipped - 1, 0) + (children or 0)
+    return names
 
 
 def _json(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch) -> tuple[ObservedSchema, ...]:
@@ -92,16 +105,20 @@ def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: datetime) -
             register_tables(connection, batch)
             views = {t.name.lower(): view_name(i) for i, t in enumerate(batch.tables)}
             query = spark_sql.query(batch.query, now, views)
+            names = connection.sql(query).columns
             connection.execute(f"CREATE OR REPLACE TEMP VIEW {FRAME} AS {with_spark_types(connection, query)}")
         elif batch.frame is not None:
             is_relation = isinstance(batch.frame, duckdb.DuckDBPyRelation)  # it belongs to a connection of its own
-            connection.register(FRAME, batch.frame.to_arrow_reader() if is_relation else batch.frame)
+            frame = batch.frame.to_arrow_reader() if is_relation else batch.frame
+            connection.register(FRAME, frame)
+            found = getattr(getattr(frame, "schema", None), "names", None)
+            names = found if isinstance(found, list) else []  # a list in Arrow alone; others tell their columns apart
         else:
             raise GateError("the batch has no source")
         relation = connection.sql(f"SELECT * FROM {FRAME}")
     columns = tuple(
         ObservedColumn(name=name, type=field_type(native))
-        for name, native in zip(relation.columns, relation.types, strict=True)
+        for name, native in zip(names or relation.columns, relation.types, strict=True)
     )
     return ObservedSchema(place="the source", columns=columns)
 
