@@ -10,9 +10,14 @@ from invaract_orchestration.checks.row_rules import DUPLICATE_KEY, MALFORMED, ro
 from invaract_orchestration.contract.model import Contract, MaxQuarantined
 
 _STRUCTURE = {
-    MALFORMED: ("every record has the header's number of cells, right quoting and right encoding", "row|malformed"),
-    DUPLICATE_KEY: ("no record holds the same key twice", "row|duplicate_key"),
+    MALFORMED: "every record has the header's number of cells, right quoting and right encoding",
+    DUPLICATE_KEY: "no record holds the same key twice",
 }
+_JSON_RECORDS = (
+    "every record is one JSON object, written strictly and in UTF-8",
+    "open the named records in the quarantine; an object over several lines, a list of objects (source.options.shape: array), "
+    "another encoding, or a line that is cut off are the usual reasons",
+)
 _HINTS = {
     "type": "the text is kept in the quarantine as it was written; fix it at its source, or declare its format on the field",
     "required": "fill the value at its source, or drop `required` if a missing value is fine",
@@ -30,8 +35,9 @@ def judge_rows(contract: Contract, materialised: Materialised) -> tuple[CheckRes
     """
     tallies = materialised.tallies
     sets_aside = contract.quality.on_row_failure == "quarantine"
+    is_json = DUPLICATE_KEY in tallies
     results = [
-        _structure(check, tallies[check], sets_aside) for check in (MALFORMED, DUPLICATE_KEY) if check in tallies
+        _structure(check, tallies[check], sets_aside, is_json) for check in (MALFORMED, DUPLICATE_KEY) if check in tallies
     ]
     for check in row_checks(contract):
         if materialised.is_stopped and check.check not in tallies:
@@ -106,13 +112,14 @@ def _limits(limits: MaxQuarantined) -> str:
     return " and ".join(parts) or "any number of rows"
 
 
-def _structure(check: str, tally: Tally, sets_aside: bool) -> CheckResult:
+def _structure(check: str, tally: Tally, sets_aside: bool, is_json: bool) -> CheckResult:
     outcome = _outcome(tally)
+    expected, hint = _JSON_RECORDS if is_json and check == MALFORMED else (_STRUCTURE[check], _HINTS[check])
     return CheckResult(
-        check=check, stage="rows", outcome=outcome, expected=_STRUCTURE[check][0], found=_found(tally, sets_aside),
+        check=check, stage="rows", outcome=outcome, expected=expected, found=_found(tally, sets_aside),
         is_set_aside=sets_aside and outcome != "kept",
         evidence=_evidence(tally), rows=tally.rows, failed=tally.failed, undecided=tally.undecided,
-        hint=_HINTS[check] if outcome != "kept" else None,
+        hint=hint if outcome != "kept" else None,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from invaract_orchestration.contract.field_checks import is_nested
 from invaract_orchestration.contract.lint_finding import LintFinding
 from invaract_orchestration.contract.model import Contract, SourceOptions
 
-_CSV_ONLY = ("delimiter", "quote", "escape", "null_values", "trailing_delimiter")
+_CSV_ONLY = ("delimiter", "quote", "escape", "encoding", "null_values", "trailing_delimiter")
 _WRITTEN_FORM = ("format", "decimal_separator", "group_separator")
 _TEXT_FORMATS = ("csv", "json")
 

@@ -98,6 +98,7 @@ def test_finding_about_a_row_rule(sql: str, field: str, expected: list[tuple[str
             "fields: [{name: x, type: int}]\nsource: {format: parquet, options: {delimiter: ';', shape: array}}\n",
             [("SRC-001", "warning", 3), ("SRC-001", "warning", 3)],
         ),
+        ("fields: [{name: x, type: int}]\nsource: {format: json, options: {encoding: latin-1}}\n", [("SRC-001", "warning", 3)]),
         ("fields: [{name: x, type: array<int>}]\nsource: {format: csv}\n", [("SRC-002", "error", 2)]),
         (
             "fields: [{name: x, type: date, format: dd/MM/yyyy}]\nsource: {format: delta}\n",
