@@ -40,6 +40,11 @@ EACH = "invaract_each"
 TRY = "invaract_try"
 """(expression): null where it cannot be computed."""
 
+BARE_JOIN = "invaract_bare_join"
+"""On a join of a query: what its text says is a comma, or JOIN without ON."""
+EVERY_BLANK = "invaract_every_blank"
+"""On a condition: the rows that it keeps besides, for the check of blank keys to find."""
+
 MARKS = (CAST, EXACT, TRIM, JSON, JSON_TEXT, REGEX, DAY, MOMENT, PASSED, SPLIT, DAYS, LIST, EACH, TRY)
 Words = Mapping[str, Callable[..., str]]
 """How an engine writes each mark: its arguments are SQL texts, and the plain texts of what stands in quotes."""
@@ -75,6 +80,13 @@ def plain(tree: exp.Expr) -> exp.Expr:
     for node in reversed(list(root.find_all(exp.Anonymous))):
         if is_mark(node):
             node.replace(_plain(node))
+    for join in root.find_all(exp.Join):
+        if join.meta.get(BARE_JOIN):
+            join.set("kind", None)
+            join.set("on", None)
+    for kept in list(root.find_all(exp.Or)):
+        if kept.meta.get(EVERY_BLANK):
+            kept.replace(kept.this)
     found: exp.Expr = root.this
     return found
 

@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from invaract_orchestration.candidate import step_column_kinds as of_columns
+from invaract_orchestration.candidate import step_marks as m
 from invaract_orchestration.candidate import step_row_kinds as of_rows
 from invaract_orchestration.candidate import step_shape_kinds as of_shapes
+from invaract_orchestration.candidate.plan.sql.parse import is_bare_join, parse_statements
 from invaract_orchestration.candidate.step_input import ROW, StepInput, StepQuery, quoted_column, select_rows, step_error
 from invaract_orchestration.contract import transformations as t
 from invaract_orchestration.contract.step_columns import SOURCE
@@ -35,7 +37,7 @@ def step_query(step: t.Transformation, rows: StepInput) -> StepQuery:
 
 
 def _query(sql: str, rows: StepInput) -> StepQuery:
-    query = parse_step_query(sql)
+    query = _with_bare_joins(parse_step_query(sql), sql)
     if any(isinstance(s, exp.Alias) and s.alias.lower() == ROW for s in query.selects):
         raise step_error(f"a query cannot name a column {ROW}")
     if isinstance(query, exp.Select) and rows.has_row and _is_row_by_row(query):
@@ -44,6 +46,15 @@ def _query(sql: str, rows: StepInput) -> StepQuery:
         tree.set("expressions", [e for s in tree.expressions for e in (_spread(rows) if _is_bare_star(s) else [s])])
         return StepQuery(tree=tree.select(exp.column(ROW, table=table), copy=False), has_row=True)
     return StepQuery(tree=_listed(query, rows), has_row=False)
+
+
+def _with_bare_joins(query: exp.Query, sql: str) -> exp.Query:
+    """The query with a mark on each join that is a comma, or has no ON, in its text: sqlglot makes CROSS or ON TRUE of it."""
+    written = parse_statements(sql, dialect="spark")[0].find_all(exp.Join)
+    for join, own in zip(query.find_all(exp.Join), written, strict=False):
+        if is_bare_join(own):
+            join.meta[m.BARE_JOIN] = True
+    return query
 
 
 def _is_bare_star(node: exp.Expr) -> bool:

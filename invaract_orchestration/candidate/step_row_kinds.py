@@ -50,7 +50,8 @@ def deduplicate_query(step: t.Deduplicate, rows: StepInput) -> StepQuery:
     ranked = select_rows([*with_columns(rows, {}), under_name(rank, _RANK)], has_row=rows.has_row).subquery("ranked", copy=False)
     first = exp.EQ(this=exp.column(_RANK, quoted=True), expression=exp.Literal.number(1))
     asked = {n: rows.columns[n] if step.blank == "spaces" else ft.BINARY for n in keys}
-    stays = exp.or_(first, *(is_blank(quoted_column(n), type_) for n, type_ in asked.items()), copy=False)
+    stays = exp.Or(this=first, expression=exp.or_(*(is_blank(quoted_column(n), type_) for n, type_ in asked.items()), copy=False))
+    stays.meta[m.EVERY_BLANK] = True
     tree = select_rows(with_columns(rows, {}), has_row=rows.has_row, table=ranked).where(stays, copy=False)
     return StepQuery(tree=tree, has_row=rows.has_row)
 

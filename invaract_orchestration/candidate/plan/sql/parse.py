@@ -102,6 +102,11 @@ def is_comma(join: exp.Join) -> bool:
     return bool(join._meta and join.meta.get(COMMA))
 
 
+def is_bare_join(join: exp.Join) -> bool:
+    """Whether no condition and no kind of its own was written with a join."""
+    return not any(join.args.get(part) for part in ("kind", "side", "method", "on", "using", "match_condition"))
+
+
 @cache
 def _parser_of(dialect: type[Dialect], own_functions: frozenset[str]) -> type[Parser]:
     base: Any = dialect.parser_class
