@@ -8,6 +8,7 @@ from invaract_orchestration.contract.environments import check_environments
 from invaract_orchestration.contract.field_checks import check_fields
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.contract.place_checks import check_notifications, check_places, check_source, check_times
+from invaract_orchestration.contract.quoted_names import check_quotes
 from invaract_orchestration.contract.reference_checks import check_keys, check_references, check_rule_names
 from invaract_orchestration.contract.report import Report
 from invaract_orchestration.contract.sql_checks import check_bounds, check_sql
@@ -21,6 +22,7 @@ CHECKS: tuple[Callable[[Contract, Report], None], ...] = (
     check_rule_names,
     check_steps,
     check_sql,
+    check_quotes,
     check_bounds,
     check_source,
     check_places,
