@@ -177,27 +177,28 @@ def _count(
     connection: duckdb.DuckDBPyConnection, file: ListedFile, header: FileHeader, options: SourceOptions,
     nulls: tuple[str, ...],
 ) -> list[_Column]:  # fmt: skip
-    """One scan: of each column how many values there are, and which forms all of them have."""
-    width, parts = len(header.names), ["count(*)"]
-    names = list(_forms("c0"))
-    for i in range(width):
-        fraction = f"length(split_part(replace(v{i}, ',', '.'), '.', 2))"
-        whole = f"length(ltrim(split_part(replace(v{i}, ',', '.'), '.', 1), '-'))"
-        parts += [f"count(v{i})", f"count(DISTINCT v{i})", f"max({fraction})", f"max({whole})"]
-        parts += [f"bool_and(coalesce({form}, false)) FILTER (v{i} IS NOT NULL)" for form in _forms(f"v{i}").values()]
-    values = ", ".join(f"{_unless(f'c{i}', nulls)} AS v{i}" for i in range(width))
+    """One scan: of each column how many values there are, and which forms all of them have.
+
+    The columns are brought under each other, and each value is looked at once: a query with as many conditions as a wide file
+    has columns takes minutes to plan.
+    """
+    cells = ", ".join(f"c{i}" for i in range(len(header.names)))
+    forms = _forms("v")
+    fraction = "length(split_part(replace(v, ',', '.'), '.', 2))"
+    whole = "length(ltrim(split_part(replace(v, ',', '.'), '.', 1), '-'))"
+    parts = ["sum(n)", "coalesce(sum(n) FILTER (v IS NOT NULL), 0)", "count(v)"]
+    parts += [f"coalesce(max({fraction}), 0)", f"coalesce(max({whole}), 0)"]
+    parts += [f"coalesce(bool_and(coalesce({form}, false)) FILTER (v IS NOT NULL), false)" for form in forms.values()]
+    under = f"SELECT unnest(range({len(header.names)})) AS i, unnest([{cells}]) AS c FROM {_text_relation(file, header, options)}"
+    each = f"SELECT i, {_unless('c', nulls)} AS v, count(*) AS n FROM ({under}) GROUP BY ALL"
     with translated(f"reading {file.name}"):
-        row: Any = connection.execute(
-            f"SELECT {', '.join(parts)} FROM (SELECT {values} FROM {_text_relation(file, header, options)})"
-        ).fetchone()
-    size = 4 + len(names)
-    found = []
-    for i in range(width):
-        values_, distinct, scale, whole_, *fits = row[1 + i * size : 1 + (i + 1) * size]
-        found.append(
-            _Column(row[0], values_, distinct, scale or 0, whole_ or 0, dict(zip(names, map(bool, fits), strict=True)))
-        )
-    return found
+        rows = connection.execute(f"SELECT i, {', '.join(parts)} FROM ({each}) GROUP BY i").fetchall()
+    nothing = _Column(0, 0, 0, 0, 0, dict.fromkeys(forms, False))
+    found = {
+        i: _Column(int(all_), int(values), distinct, scale, whole_, dict(zip(forms, fits, strict=True)))
+        for i, all_, values, distinct, scale, whole_, *fits in rows
+    }
+    return [found.get(i, nothing) for i in range(len(header.names))]
 
 
 def _unless(text: str, nulls: tuple[str, ...]) -> str:
