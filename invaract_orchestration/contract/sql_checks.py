@@ -65,6 +65,8 @@ def _row_columns(
     """What a row rule may read: with steps also the columns that only arrive, or only stand between the phases."""
     if columns is None or not contract.transformations or not report.is_sound(("transformations",)):
         return columns
+    if not report.is_sound(("source",)):
+        return None
     if not contract.source or not contract.source.fields:
         return None  # the columns that arrive are known at the run only, and it looks at the rules again
     found = step_columns(contract)

@@ -23,7 +23,7 @@ def check_steps(contract: Contract, report: Report) -> None:
         return
     for at, step in enumerate(contract.transformations):
         for path, message, hint, offset in _problems(step):
-            code = "contract.expression" if offset or path[-1] == "sql" else "contract.invalid"
+            code = "contract.expression" if offset or path[-1:] in ((), ("sql",)) else "contract.invalid"
             report.add(("transformations", at, step.kind, *path), message, hint=hint, offset=offset, code=code)
         _check_link_names(contract, at, step, report)
     if report.is_sound(("transformations",)) and report.is_sound(("source",)) and report.is_sound(("fields",)):
@@ -46,6 +46,8 @@ def _check_links(contract: Contract, report: Report) -> None:
 
 
 def _check_link_names(contract: Contract, at: int, step: t.Transformation, report: Report) -> None:
+    if not report.is_sound(("links",)):
+        return  # one of them may be the one that is meant
     known = {link.name.lower(): link.name for link in contract.links}
     for name in links_read(step):
         if name.lower() not in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -43,6 +44,63 @@ notifications: [{on: [late], to: "webhook:env:X"}]
 environments: {prod: {publish.target: p}}
 extensions: {a: {b: [1, ~]}}
 """
+STEPS = """\
+contract: steps
+version: "1.0.0"
+source: {format: json, location: in.json, fields: [{name: id, type: int}, {name: note, type: string}]}
+links: [{name: codes, location: codes.csv, fields: {code: int}, filter: code > 1}]
+fields: [{name: id, type: int, required: true}, {name: note, type: string}, {name: label, type: string}]
+transformations:
+- {trim: {fields: [note]}, phase: pre}
+- {deduplicate: {on: [id], sort_by: [note]}, phase: pre}
+- lookup: {field: label, reference: codes, on: id, key: code, value: text}
+- sql: SELECT id, note, label FROM source
+quality: {row_rules: [{name: known, sql: label IS NOT NULL}]}
+publish: {target: t, mode: scd2, keys: [id]}
+"""
+OLC = """\
+version: 1.0.0
+info: {title: Orders, table_name: orders, owner: a, contact: b}
+model: {fields: [{name: id, type: integer, required: true, min: 1}, {name: tier, type: string, accepted_values: [a], rules: [{name: r, sql: tier > 'a'}]}]}
+links: [{name: codes, path: codes.csv, columns: [code], filter: code > 1}]
+primary_key: [id]
+extraction: {provider: regex, text_column: tier, patterns: {x: 'a(b)'}}
+transformations:
+- {phase: pre, deduplicate: {on: [id], sort_by: [tier], blank_keys: quarantine}}
+- {rename: {from: a, to: b}}
+- {bucket: {field: c, source: id, bins: [{label: x, lt: 5}], default: y}}
+- {pivot: {id_vars: [id], pivot_col: c, value_col: b, values: [x]}}
+- {join: {reference: codes, on: id, key: code, fields: [label], prefix: p_}}
+quality:
+  row_rules:
+  - {referential_integrity: {field: id, reference: codes, key: code}}
+  - {not_null: {fields: [id, tier]}}
+  - {range: {field: id, min: 1, max: 5, inclusive: false, severity: warning}}
+  dataset_rules: [{unique: [id]}, {null_ratio: {field: tier, max: 0.5}}, {name: q, sql: SELECT COUNT(*) FROM source, must_be_between: [1, 5]}]
+materialization: {strategy: scd2, format: delta, scd2: {timestamp_field: tier, track_columns: [tier], end_date_default: 2200-01-01}}
+service_levels: {freshness: 6h, row_count: {min_rows: 1}}
+quarantine: {enabled: true}
+"""
+ODCS = """\
+apiVersion: v3.0.2
+kind: DataContract
+id: orders
+version: 1.0.0
+status: active
+schema:
+- name: orders
+  properties:
+  - {name: id, logicalType: integer, required: true, primaryKey: true, logicalTypeOptions: {minimum: 1}}
+  - {name: note, logicalType: string, logicalTypeOptions: {maxLength: 5, pattern: a+}}
+  quality: [{type: sql, query: 'SELECT COUNT(*) FROM ${table}', mustBe: 3}, {rule: rowCount, mustBeGreaterThan: 1}]
+"""
+FLAT = """\
+name: parcels
+version: 1
+arrives: "daily by 02:30 UTC: landing/<day>.csv"
+columns: [{name: id, type: int, required: true, unique: true, min: 1}]
+"""
+EVERY = (VALID, STEPS, OLC, ODCS, FLAT)
 PIECES = [
     "~", "null", "[]", "{}", "''", "- ", ": ", "\n", "\t", "'", '"', "[", "]", "{", "}", "&a", "*a", "!!x", "|", ">",
     "true", "0", "-1", "1e999", "x", "name", "type", "fields", "struct<", "array<", "decimal(", "(?=", "select",
@@ -65,8 +123,9 @@ def load(text: str) -> None:
     lint(contract)
 
 
-def test_the_valid_contract_loads() -> None:
-    assert load_contract_text(VALID).contract == "orders"
+@pytest.mark.parametrize("text", EVERY)
+def test_the_valid_contract_loads(text: str) -> None:
+    assert load_contract_text(text).contract
 
 
 @given(st.text(max_size=200))
@@ -80,6 +139,9 @@ def test_the_valid_contract_loads() -> None:
 @example("contract: a\nquality: {max_quarantined: {percent: " + "9" * 6000 + "}}")
 @example("contract: a\nkeys: [x]\nquality: {dataset_rules: [{name: a, must_be: {equal_to: x}}]}")
 @example("contract: a\nquality: {dataset_rules: [{name: a, sql: x, must_be: 5}], row_rules: {}}\npublish: []")
+@example("contract: a\nlinks: [{name: 'a b', location: x}]\ntransformations: [{lookup: {field: q, reference: a, on: n, key: k, value: v}}]")
+@example("contract: a\nsource: {fields: [{type: int}]}\nfields: [{name: n, type: int}]\ntransformations: [{drop: {columns: [n]}}]")
+@example("contract: a\ntransformations: [{sql: NaN}]")
 def test_any_text_is_a_contract_or_problems(text: str) -> None:
     load(text)
 
@@ -89,11 +151,11 @@ def test_any_yaml_like_text_is_a_contract_or_problems(text: str) -> None:
     load(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=600)
 @given(st.integers(min_value=0, max_value=2**32), st.integers(min_value=1, max_value=4))
 def test_a_changed_contract_is_a_contract_or_problems(seed: int, changes: int) -> None:
     choose = random.Random(seed)
-    text = VALID
+    text = choose.choice(EVERY)
     for _ in range(changes):
         start = choose.randrange(len(text))
         end = start + choose.choice([0, 1, 2, 5, 20])
@@ -101,11 +163,11 @@ def test_a_changed_contract_is_a_contract_or_problems(seed: int, changes: int) -
     load(text)
 
 
-@settings(max_examples=200)
+@settings(max_examples=400)
 @given(st.integers(min_value=0, max_value=2**32))
 def test_a_contract_with_changed_words_is_a_contract_or_problems(seed: int) -> None:
     choose = random.Random(seed)
-    words = VALID.split(" ")
+    words = choose.choice(EVERY).split(" ")
     for _ in range(choose.randint(1, 6)):
         words[choose.randrange(len(words))] = choose.choice([*PIECES, choose.choice(words)])
     load(" ".join(words))

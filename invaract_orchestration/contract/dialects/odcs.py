@@ -179,7 +179,7 @@ def _rule(part: Part) -> Node | None:
     if len(between) == 2:
         bounds += [(key("at_least", at), between[0]), (key("at_most", at), between[1])]
     part.end()
-    entries: list[Entry] = [(key("name", at), name or text(f"rule_line_{at.line}", at))]
+    entries: list[Entry] = [(key("name", at), name or text(f"rule_line_{at.line}_{at.column}", at))]
     if severity is not None and severity.text.lower() in ("warning", "info"):
         entries.append((key("severity", at), text("warn", at)))
     if kind == "sql" and query is not None and bounds:
