@@ -10,7 +10,8 @@ from cyclopts import Parameter
 
 from invaract_orchestration.cli.console import printable, to_stderr, write_out
 from invaract_orchestration.cli.files import write_file
-from invaract_orchestration.errors import UsageError
+from invaract_orchestration.cli.options import typed_table
+from invaract_orchestration.errors import InputUnreadable, UsageError
 
 
 def init(
@@ -30,11 +31,19 @@ def init(
         raise UsageError(f"{write} is there already", hint="--force replaces it")
     own = contract_id(name or Path(file).name.split(".")[0])
     folder = (place.parent if place else Path()).absolute()
-    text = draft_contract(
-        own, infer_columns(file), location=os.path.relpath(Path(file).absolute(), folder),
-        target=target or "reporting." + own.replace(".", "_"),
-    )  # fmt: skip
-    load_contract_text(text, file=write or "the draft")
+    location = os.path.relpath(Path(file).absolute(), folder)
+    if "{" in location or "}" in location:
+        raise UsageError(f"{location}: a brace begins a parameter in a contract", hint="rename the file")
+    try:
+        text = draft_contract(
+            own, infer_columns(file), location=location,
+            target=_from(folder, target) if target else "reporting." + own.replace(".", "_"),
+        )  # fmt: skip
+        load_contract_text(text, file=write or "the draft")
+    except RecursionError:
+        raise InputUnreadable(
+            f"{file}: its records are nested deeper than a contract can say", hint="deliver the inner part as a text"
+        ) from None
     if place is None:
         write_out(text)
         return 0
@@ -42,3 +51,12 @@ def init(
     to_stderr(printable(f"wrote {write}"), "bold green")
     to_stderr(printable(f"Next: invaract check {write}, then invaract run {write}"), "")
     return 0
+
+
+def _from(folder: Path, target: str) -> str:
+    """The target as the contract in that folder says it: a relative path was typed as seen from here."""
+    typed = typed_table(target) or target
+    if typed == target or "://" in target:
+        return target
+    path = os.path.relpath(typed, folder)
+    return path if "/" in path else f"./{path}"

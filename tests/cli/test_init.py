@@ -121,3 +121,47 @@ def test_wide_file_is_drafted_in_a_moment(place: Place) -> None:
     assert said.code == 0
     assert said.out.count("type: bigint}") == 2000
     assert time.process_time() - started < 30  # with one condition for each column and form it was more than an hour
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("deep.json", '{"a":' * 300 + "1" + "}" * 300, "nested deeper than a contract can say"),
+        ("keyless.json", "{}\n{}\n", "its records have no keys"),
+        ("nameless.json", '{"":1}\n', "a key of its records has no name"),
+        ("text.json", "hello", "holds no JSON records"),
+    ],
+)
+def test_json_that_no_contract_can_describe_exits_3_with_a_hint(
+    place: Place, name: str, content: str, sentence: str
+) -> None:
+    (place.root / name).write_text(content)
+    said = place.call("init", name)
+    assert said.code == 3
+    assert sentence in said.err
+    assert "\nHint: " in said.err
+
+
+def test_file_with_a_brace_in_its_name_exits_64(place: Place) -> None:
+    (place.root / "day{x}.csv").write_text("id\n1\n")
+    assert place.call("init", "day{x}.csv").code == 64
+
+
+def test_folder_keeps_the_contract_drafted_from_it_with_the_columns_of_its_folders(place: Place) -> None:
+    for day in ("1", "2"):
+        (place.root / f"in/day={day}").mkdir(parents=True)
+        (place.root / f"in/day={day}/a.csv").write_text("id\n1\n")
+    assert place.call("init", "in", "--write", "in.yaml").code == 0
+    assert [f.name for f in load_contract(place.root / "in.yaml").fields] == ["id", "day"]
+    assert place.call("run", "in.yaml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "written"), [("lake/orders/", "../lake/orders"), ("./orders", "./orders"), ("a.orders", "a.orders")]
+)
+def test_target_that_was_typed_starts_where_the_caller_is(place: Place, target: str, written: str) -> None:
+    (place.root / "x.csv").write_text("id\n1\n")
+    folder = "contracts/" if target == "lake/orders/" else ""
+    assert place.call("init", "x.csv", "--write", f"{folder}x.yaml", "--target", target).code == 0
+    assert f'target: "{written}"' in (place.root / f"{folder}x.yaml").read_text()
+    assert place.call("run", f"{folder}x.yaml").code == 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,14 +70,24 @@ def infer_columns(path: str | Path) -> FileDraft:
     connection.execute("SET TimeZone = 'UTC'")
     try:
         if name.endswith((".parquet", ".pq")):
-            return _parquet(connection, file)
-        if name.endswith((".json", ".jsonl", ".ndjson")):
+            found = _parquet(connection, file)
+        elif name.endswith((".json", ".jsonl", ".ndjson")):
             from invaract_orchestration.engines.duckdb.infer_json import infer_json
 
-            return infer_json(connection, file)
-        return _csv(connection, file)
+            found = infer_json(connection, file)
+        else:
+            found = _csv(connection, file)
+        return _with_folders(found, file)
     finally:
         connection.close()
+
+
+def _with_folders(found: FileDraft, file: ListedFile) -> FileDraft:
+    """The draft with the columns that folders such as `day=1` say, which come after those of the file."""
+    named = {column.spec.name for column in found.columns}
+    more = (n for n in file.folder_columns if n not in named)
+    own = (DraftColumn(spec=FieldSpec(name=n, type=STRING), note="of a folder's name") for n in more)
+    return replace(found, columns=(*found.columns, *own))
 
 
 def _parquet(connection: duckdb.DuckDBPyConnection, file: ListedFile) -> FileDraft:

@@ -56,7 +56,11 @@ def infer_json(connection: duckdb.DuckDBPyConnection, file: ListedFile) -> FileD
         except (DeclaredFormBreach, InputUnreadable):
             continue
         if row[0]:
-            columns = [_column(connection, lines, key, shape_) for key, shape_ in json.loads(row[1]).items()]
+            keys = json.loads(row[1])
+            if not isinstance(keys, dict) or not all(key.strip() for key in keys):
+                what = "a key of its records has no name" if isinstance(keys, dict) else "its records have no keys"
+                raise InputUnreadable(f"file {quoted(file.name)}: {what}", hint="every column of a contract has a name")
+            columns = [_column(connection, lines, key, shape_) for key, shape_ in keys.items()]
             return FileDraft(format="json", columns=tuple(columns), options=options, rows=row[0])
     raise InputUnreadable(
         f"file {quoted(file.name)} holds no JSON records", hint="expected one object a line, or one array of objects"
