@@ -9,9 +9,13 @@ from invaract_orchestration.contract.model import Contract, Source
 
 
 def judge_emptiness(contract: Contract, materialised: Materialised) -> tuple[CheckResult, ...]:
-    """A batch without rows, or without a row left, is broken unless `empty: accept`; so is emptying the target by overwrite."""
+    """A batch without rows, or without a row left, is broken unless `empty: accept`; so is emptying the target by overwrite.
+
+    Where a failing row rejects the whole batch, failing rows are no reason to call it empty: their own checks say what is wrong.
+    """
     source = contract.source or Source()
-    rows = materialised.candidate.rows
+    is_whole = contract.quality.on_row_failure == "reject"
+    rows = materialised.candidate.rows + (materialised.set_aside if is_whole else 0)
     empties = contract.publish is not None and contract.publish.mode == "overwrite"
     may_be_empty = source.empty == "accept" and (
         not empties or (contract.publish is not None and contract.publish.allow_empty_overwrite)

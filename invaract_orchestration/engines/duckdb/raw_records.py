@@ -215,7 +215,7 @@ def _records(source: IO[str], options: SourceOptions, width: int) -> Iterator[tu
             yield "".join(parts).removesuffix("\n").removesuffix("\r"), is_right
             form, parts = _Form(options, most), []
     if parts:
-        yield "".join(parts), False  # a quote that is never closed
+        yield "".join(parts).removesuffix("\n").removesuffix("\r"), False  # a quote that is never closed
 
 
 class _Form:
