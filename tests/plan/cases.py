@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from invaract_orchestration.candidate.plan.lineage import output_lineage
 from invaract_orchestration.candidate.plan.nodes import Plan
+from invaract_orchestration.candidate.plan.render import render_plan
 from invaract_orchestration.candidate.plan.sensitivity import output_tags
 from invaract_orchestration.checks.plan_shape import PlanFinding, judge_plan_rule
 from invaract_orchestration.contract.field_types import Struct, parse_type
@@ -69,7 +70,7 @@ def load_cases(first: Path, *more: Path) -> CaseFile:
     content = yaml.safe_load(first.read_text(encoding="utf-8"))
     for path in more:
         added = yaml.safe_load(path.read_text(encoding="utf-8"))
-        for kind in ("cases", "lineage", "sensitivity", "render"):
+        for kind in ("cases", "lineage", "sensitivity", "render", "literal"):
             content[kind] = [*(content.get(kind) or []), *(added.get(kind) or [])]
     return CaseFile(content)
 
@@ -83,6 +84,13 @@ def assert_finding(case: Case, finding: PlanFinding) -> None:
     assert finding.notes or not case.entry.get("note"), finding
     assert finding.reason
     assert (finding.hint is None) is (finding.outcome == "kept")
+
+
+def assert_no_literal(case: Case, plan: Plan) -> None:
+    """A literal can be a cell value: those of the case are LEAKA, LEAKB, 424242 and two dates."""
+    judged = judge_plan_rule(RULES.validate_python({"type": "required_filter_columns", "columns": ["nothing"]}), plan)
+    shown = render_plan(plan) + str(judged) + " ".join(output_lineage(plan))
+    assert not [one for one in ("LEAK", "leak", "424242", "2020-02-03", "2021-02-03") if one in shown], (case.id, shown)
 
 
 def assert_lineage(case: Case, plan: Plan) -> None:

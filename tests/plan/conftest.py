@@ -10,7 +10,7 @@ import pytest
 from tests.plan.cases import Case, CaseFile, load_cases
 from tests.plan.outcome_table import write_table
 
-OWN_CASES = tuple(Path(__file__).parent / name for name in ("plan_cases.yaml", "more_cases.yaml", "odd_cases.yaml"))
+OWN_CASES = tuple(Path(__file__).parent / name for name in ("plan_cases.yaml", "more_cases.yaml", "odd_cases.yaml", "usual_cases.yaml"))
 
 
 def case_file(config: pytest.Config) -> CaseFile:
@@ -24,7 +24,7 @@ def case_folders(config: pytest.Config) -> list[Path]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    for kind in ("rule_case", "lineage_case", "sensitivity_case", "render_case"):
+    for kind in ("rule_case", "lineage_case", "sensitivity_case", "render_case", "literal_case"):
         if kind in metafunc.fixturenames:
             cases: list[Case] = case_file(metafunc.config).of(kind.removesuffix("_case"))
             front_end = getattr(metafunc.module, "FRONT_END", "sql")

@@ -90,3 +90,11 @@ def test_union_of_1000_branches_is_read() -> None:
     sql = " UNION ALL ".join(f"SELECT qty FROM orders WHERE qty > {n}" for n in range(1_000))
     translation = translate_sql(sql, SCHEMAS)
     assert judged(translation.plan) == ["broken", "kept", "broken", "kept"]
+
+
+def test_text_of_a_plan_whose_parts_are_read_many_times_stays_short() -> None:
+    steps = ["s0 AS (SELECT order_id, qty FROM orders)"]
+    steps += [f"s{n} AS (SELECT a.order_id, b.qty FROM s{n - 1} a JOIN s{n - 1} b USING (order_id))" for n in range(1, 25)]
+    text = render_plan(translate_sql(f"WITH {', '.join(steps)} SELECT * FROM s24", SCHEMAS).plan)
+    assert text.count("\n") < 3_000
+    assert text.count("(as above)") > 10

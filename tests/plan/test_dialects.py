@@ -46,3 +46,29 @@ def test_star_over_using_has_the_order_of_the_dialect(joined: str, standard: str
     duckdb = translate_sql(f"SELECT * FROM {joined.replace('LEFT ', '')}", _TABLES, dialect="duckdb").plan
     assert [a.name for a in spark.output] == standard.split()
     assert [a.name for a in duckdb.output] == in_place.split()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "outcome"),
+    [
+        ("spark", "SELECT * FROM nowhere", "unverifiable"),
+        ("spark", "SELECT n.* FROM nowhere n JOIN orders o ON n.x = o.order_id", "unverifiable"),
+        ("spark", "SELECT * FROM any_function(1)", "unverifiable"),
+        ("spark", "SELECT IDENTIFIER('email') AS x FROM customers", "broken"),
+        ("spark", "SELECT IDENTIFIER(concat('em', 'ail')) AS x FROM customers", "unverifiable"),
+        ("spark", "SELECT email FROM IDENTIFIER('customers')", "broken"),
+        ("spark", "SELECT s.* FROM (SELECT struct(email, name) AS s FROM customers) t", "broken"),
+        ("spark", "SELECT s.* FROM (SELECT mask_text(email) AS s FROM customers) t", "broken"),
+        ("spark", "SELECT s.* FROM (SELECT struct(name, region) AS s FROM customers) t", "kept"),
+        ("duckdb", "SELECT COLUMNS('e.*') FROM customers", "broken"),
+        ("duckdb", "SELECT * RENAME (email AS e) FROM customers", "broken"),
+        ("duckdb", "SELECT * FROM (SUMMARIZE customers)", "unverifiable"),
+        ("duckdb", "SELECT * FROM query('SELECT email FROM customers')", "unverifiable"),
+    ],
+)
+def test_tagged_column_is_never_lost_behind_a_star_or_a_function(
+    dialect: str, sql: str, outcome: str, plan_cases: CaseFile
+) -> None:
+    plan = translate_sql(sql, plan_cases.schemas, dialect=dialect).plan
+    rule = RULES.validate_python({"type": "forbid_tag_in_output", "tags": ["pii"]})
+    assert judge_plan_rule(rule, plan, tags={"customers.email": ["pii"]}).outcome == outcome

@@ -6,7 +6,17 @@ from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.plan.render import render_plan
 from invaract_orchestration.candidate.plan.sql import translate_sql
 from invaract_orchestration.checks.plan_shape import judge_plan_rule
-from tests.plan.cases import RULES, Case, CaseFile, assert_finding, assert_lineage, assert_tags, judge, tag_rules
+from tests.plan.cases import (
+    RULES,
+    Case,
+    CaseFile,
+    assert_finding,
+    assert_lineage,
+    assert_no_literal,
+    assert_tags,
+    judge,
+    tag_rules,
+)
 
 FRONT_END = "sql"
 
@@ -36,3 +46,7 @@ def test_sensitivity_case_of_the_file_has_its_tags(sensitivity_case: Case, plan_
 
 def test_render_case_of_the_file_has_its_tree(render_case: Case, plan_cases: CaseFile) -> None:
     assert render_plan(translated(render_case, plan_cases).plan) == render_case.entry["tree"]
+
+
+def test_literal_case_of_the_file_shows_no_literal(literal_case: Case, plan_cases: CaseFile) -> None:
+    assert_no_literal(literal_case, translated(literal_case, plan_cases).plan)

@@ -10,7 +10,7 @@ import pytest
 
 from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.plan.render import render_plan
-from tests.plan.cases import Case, CaseFile, assert_finding, assert_lineage, assert_tags, judge
+from tests.plan.cases import Case, CaseFile, assert_finding, assert_lineage, assert_no_literal, assert_tags, judge
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 FRONT_END = "spark_connect"
@@ -55,3 +55,7 @@ def test_sensitivity_case_of_the_file_has_its_tags(sensitivity_case: Case, frame
 
 def test_render_case_of_the_file_has_its_tree(render_case: Case, frames: Any) -> None:
     assert render_plan(translated(render_case, frames).plan, full_names=False) == render_case.entry["tree"]
+
+
+def test_literal_case_of_the_file_shows_no_literal(literal_case: Case, frames: Any) -> None:
+    assert_no_literal(literal_case, translated(literal_case, frames).plan)

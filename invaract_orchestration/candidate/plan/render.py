@@ -42,7 +42,7 @@ from invaract_orchestration.candidate.plan.nodes import (
     Window,
 )
 from invaract_orchestration.candidate.plan.row_changes import Delete, Merge, Script, Update, Write
-from invaract_orchestration.candidate.plan.traverse import fold_expression, plans_inside, walk
+from invaract_orchestration.candidate.plan.traverse import fold_expression, plans_inside
 
 _SHOWN = ("isnull", "isnotnull")
 _MOST_LINES = 2_000  # in a longer text a part that several steps read is written once
@@ -77,11 +77,9 @@ def render_expression(expression: Expression, *, literals: bool = False) -> str:
     return fold_expression(expression, lambda node, parts: _text(node, parts, literals=literals))
 
 
-def generated_name(name: str, expression: Expression) -> str:
-    """The name that an engine made of an expression's text; of one with literals in it the text without them."""
-    is_written = name.replace("_", "").isalnum()
-    shows_value = not is_written and any(isinstance(one, Literal) and one.value is not None for one in walk(expression))
-    return render_expression(expression).lower() if shows_value else name
+def generated_name(expression: Expression) -> str:
+    """A name for an expression that has none, without its literals; of a window or generator the name of its column."""
+    return expression.name if isinstance(expression, ColumnReference) else render_expression(expression).lower()
 
 
 def node_title(node: Plan, *, full_names: bool = True) -> str:

@@ -97,4 +97,6 @@ def _output_name(node: exp.Expr, expression: Expression, dialect: str) -> str:
     name = node.alias_or_name if isinstance(node, exp.Alias | exp.Column | exp.Dot) else ""
     if isinstance(node, exp.Dot):
         name = node.expression.name
-    return name or generated_name(node.sql(dialect=dialect, normalize_functions="lower", comments=False), expression)
+    if not name and node.find(exp.Literal) is not None:
+        return generated_name(expression)
+    return name or node.sql(dialect=dialect, normalize_functions="lower", comments=False)
