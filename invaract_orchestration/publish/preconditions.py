@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.contract.field_types import BOOLEAN, INT, TIMESTAMP, FieldType
 from invaract_orchestration.contract.model import Contract, FieldSpec
+from invaract_orchestration.errors import TargetRefused
 
 TARGET_SCHEMA = "publish.target_schema"
 VALID_FROM, VALID_TO, CURRENT = "valid_from", "valid_to", "is_current"
@@ -23,6 +24,20 @@ def version_columns(contract: Contract) -> tuple[tuple[str, FieldType], ...]:
     time = since.type if since is not None else TIMESTAMP
     numbered = ((own.number, INT),) if own.number else ()
     return ((own.valid_from, time), (own.valid_to, time), (own.current, BOOLEAN), *numbered)
+
+
+def refuse_older_versions(rows: int) -> None:
+    """Versions follow each other in time: a changed row from before its key's current version would end that one before it began.
+
+    Raises:
+        TargetRefused: there are such rows.
+    """
+    if rows:
+        raise TargetRefused(
+            f"{rows} changed {'row is' if rows == 1 else 'rows are'} older than the current version of the key",
+            code="publish.out_of_order",
+            hint="submit batches in the order of their time; an older version is mended in the table itself",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

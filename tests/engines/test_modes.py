@@ -99,6 +99,30 @@ def test_partition_of_an_empty_text_is_replaced_and_the_one_without_a_value_stay
     assert lake.rows() == [{"id": 2, "p": None}, {"id": 3, "p": "a"}, {"id": 9, "p": ""}]
 
 
+@pytest.mark.parametrize(
+    ("publish", "left"),
+    [
+        ("mode: append", [1, 2, 3]),
+        ("mode: merge, keys: [id]", [1, 2, 3]),
+        ("mode: replace_partitions, partition_by: [p]", [1, 2, 3]),
+        ("mode: replace_partitions, partition: {p: a}", [2, 3]),
+        ("mode: replace_where, where: \"p = 'a'\"", [2, 3]),
+        ("mode: overwrite, allow_empty_overwrite: true", []),
+    ],
+)
+@pytest.mark.parametrize("has_change_feed", [False, True])
+def test_accepted_empty_batch_takes_out_what_it_stands_for_and_is_published_once(
+    lake: Lake, publish: str, left: list[int], has_change_feed: bool
+) -> None:
+    configuration = {"delta.enableChangeDataFeed": str(has_change_feed).lower()}
+    write_deltalake(lake.target, pa.Table.from_pylist(SEED, SCHEMA), partition_by=["p"], configuration=configuration)
+    lake.put({"x.csv": "id,p\n"})
+    contract = lake.contract(FIELDS, source="empty: accept", publish=publish)
+    result, again = lake.run(contract), lake.run(contract)
+    assert (result.state, again.code, ids(lake)) == ("published", "publish.already_done", left)
+    assert DeltaTable(lake.target).version() == 1
+
+
 def test_columns_of_the_target_keep_their_spelling(lake: Lake) -> None:
     schema = pa.schema([("ID", pa.int32()), ("P", pa.string())])
     published(

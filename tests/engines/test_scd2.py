@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 
 from invaract_orchestration.contract.load import load_contract
@@ -68,3 +69,37 @@ def test_scd2_batch_that_changes_nothing_is_published_and_recorded(tmp_path: Pat
     assert (second.state, again.code) == ("published", "publish.already_done"), second.message
     assert (second.counts.inserted, second.counts.updated) == (0, 0)
     assert [v[:2] + v[3:] for v in versions(tmp_path)] == [(1, "free", True, True), (2, None, True, True)]
+
+
+DATED = """
+contract: customers
+version: "1.0.0"
+source: {location: "{batch}.csv"}
+fields:
+  - {name: id, type: int, required: true}
+  - {name: tier, type: string}
+  - {name: at, type: date}
+publish: {target: lake.customers, mode: scd2, keys: [id], versions: {since: at, track: [tier]}}
+"""
+
+
+def test_scd2_changed_row_from_before_the_current_version_ends_nothing(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(DATED)
+    (tmp_path / "one.csv").write_text("id,tier,at\n1,free,2026-01-10\n2,pro,2026-01-10\n")
+    (tmp_path / "older.csv").write_text("id,tier,at\n1,pro,2026-01-05\n3,new,2026-01-05\n")
+    (tmp_path / "timeless.csv").write_text("id,tier,at\n1,pro,\n")
+    (tmp_path / "same.csv").write_text("id,tier,at\n1,free,2026-01-05\n")
+    (tmp_path / "next.csv").write_text("id,tier,at\n1,pro,2026-01-20\n")
+    contract = load_contract(tmp_path / "c.yaml")
+    with open_gate(read_settings({"INVARACT_LAKE_ROOT": str(tmp_path)})) as gate:
+        ended = {b: gate.run(contract, parameters={"batch": b}) for b in ("one", "older", "timeless", "same", "next")}
+    assert {b: (r.state, r.code) for b, r in ended.items()} == {
+        "one": ("published", None), "older": ("failed", "publish.out_of_order"), "timeless": ("rejected", "at|required_for_versions"),
+        "same": ("published", None), "next": ("published", None),
+    }  # fmt: skip
+    assert ended["older"].message == "1 changed row is older than the current version of the key"
+    table = QueryBuilder().register("t", DeltaTable(str(tmp_path / "lake" / "customers")))
+    found = table.execute("SELECT id, tier, CAST(valid_from AS VARCHAR) AS f, CAST(valid_to AS VARCHAR) AS u FROM t ORDER BY id, f")
+    assert [tuple(row.values()) for row in pa.table(found).to_pylist()] == [
+        (1, "free", "2026-01-10", "2026-01-20"), (1, "pro", "2026-01-20", None), (2, "pro", "2026-01-10", None),
+    ]  # fmt: skip

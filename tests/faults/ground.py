@@ -133,7 +133,7 @@ def watch_commits(calls: Calls, kill: bool) -> None:
     from deltalake import DeltaTable
     from deltalake.table import TableAlterer, TableMerger
 
-    from invaract_orchestration.engines.delta import publish
+    from invaract_orchestration.engines.delta import publish, rewrite
 
     def watched(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -147,7 +147,7 @@ def watch_commits(calls: Calls, kill: bool) -> None:
     DeltaTable.create = watched(DeltaTable.create)  # type: ignore[method-assign]
     for owner, name in (
         (DeltaTable, "create_write_transaction"), (TableAlterer, "add_constraint"), (TableMerger, "execute"),
-        (publish, "write_deltalake"), (publish, "_link"),
+        (rewrite, "write_deltalake"), (publish, "_link"),
     ):  # fmt: skip
         setattr(owner, name, watched(getattr(owner, name)))
 

@@ -148,7 +148,7 @@ def attempt_with_raising_commit(root: str) -> dict[str, Any]:
     from deltalake import DeltaTable
     from deltalake.table import TableMerger
 
-    from invaract_orchestration.engines.delta import publish
+    from invaract_orchestration.engines.delta import rewrite
 
     def raising(function: Any) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -161,7 +161,7 @@ def attempt_with_raising_commit(root: str) -> dict[str, Any]:
 
     DeltaTable.create_write_transaction = raising(DeltaTable.create_write_transaction)  # type: ignore[method-assign]
     TableMerger.execute = raising(TableMerger.execute)  # type: ignore[method-assign]
-    publish.write_deltalake = raising(publish.write_deltalake)
+    rewrite.write_deltalake = raising(rewrite.write_deltalake)
     return attempt(root, "second")
 
 

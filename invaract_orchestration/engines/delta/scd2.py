@@ -21,6 +21,7 @@ from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.delta.types import delta_schema
 from invaract_orchestration.errors import NotSupported
 from invaract_orchestration.publish.intent import PublishIntent
+from invaract_orchestration.publish.preconditions import refuse_older_versions
 
 _KEY, _FROM, _NUMBER = "invaract_key_", "invaract_from", "invaract_number"
 
@@ -30,6 +31,7 @@ def merge_versions(intent: PublishIntent, table: DeltaTable, properties: CommitP
 
     Raises:
         NotSupported: a column of a nested type, which cannot be compared with the current row's.
+        TargetRefused: a changed row is older than the current version of its key.
     """
     columns = intent.candidate.columns
     nested = [n for n, t in columns if isinstance(t, Array | Map | Struct)]
@@ -40,6 +42,8 @@ def merge_versions(intent: PublishIntent, table: DeltaTable, properties: CommitP
     own = intent.publish.versions or Versions()
     tracked = [spelled.get(n, n) for n in own.track] or [n for n, _ in columns if n not in keys]
     said = _Said.of(intent, own)
+    if own.since:
+        refuse_older_versions(_older(intent.candidate, table, keys, tracked, own, said))
     opened = {own.valid_from: f"s.{_name(_FROM)}", own.valid_to: said.open, own.current: "true"}
     if own.number:
         opened[own.number] = f"s.{_name(_NUMBER)}"
@@ -97,6 +101,18 @@ def _versions(
     session = QueryBuilder().register("s", _as_table(candidate)).register("t", table)
     stream: Any = session.execute(sql)
     return pa.RecordBatchReader.from_stream(stream)
+
+
+def _older(
+    candidate: Candidate, table: DeltaTable, keys: list[str], tracked: list[str], own: Versions, said: _Said
+) -> int:
+    same = " AND ".join(f"t.{_name(k)} = s.{_name(k)}" for k in keys)
+    session = QueryBuilder().register("s", _as_table(candidate)).register("t", table)
+    found: Any = session.execute(
+        f"SELECT count(*) AS n FROM s JOIN t ON {same} WHERE t.{_name(own.current)} AND ({_differs(tracked)}) "
+        f"AND {said.since} < t.{_name(own.valid_from)}"
+    )
+    return int(pa.table(found).column("n")[0].as_py())
 
 
 def _as_table(candidate: Candidate) -> DeltaTable:

@@ -16,7 +16,7 @@ from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.catalog import condition_of
 from invaract_orchestration.engines.spark.files import candidate_frame
-from invaract_orchestration.engines.spark.scd2 import merge_versions_sql
+from invaract_orchestration.engines.spark.scd2 import merge_versions_sql, older_rows_sql
 from invaract_orchestration.engines.spark.session import PrivateSession
 from invaract_orchestration.engines.spark.types import spark_type
 from invaract_orchestration.errors import (
@@ -29,7 +29,7 @@ from invaract_orchestration.errors import (
     TargetRefused,
 )  # fmt: skip
 from invaract_orchestration.publish.intent import Published, PublishIntent
-from invaract_orchestration.publish.preconditions import new_columns
+from invaract_orchestration.publish.preconditions import new_columns, refuse_older_versions
 
 _SOURCE = "invaract_candidate"
 _DELTA = "spark.databricks.delta."
@@ -217,6 +217,9 @@ def _merge(session: PrivateSession, intent: PublishIntent, frame: Any, before: i
 
 def _merge_versions(session: PrivateSession, intent: PublishIntent, frame: Any, before: int) -> Counts:
     frame.createOrReplaceTempView(_SOURCE)
+    older = older_rows_sql(intent, _target(intent), _SOURCE, before)
+    if older is not None:
+        refuse_older_versions(int(session.spark.sql(older).collect()[0]["n"]))
     return _merged(session, merge_versions_sql(intent, _target(intent), _SOURCE, before))
 
 

@@ -27,8 +27,7 @@ def merge_versions_sql(intent: PublishIntent, target: str, source: str, before: 
         raise NotSupported(f"mode scd2 cannot compare column {nested[0]!r}, which is nested", hint="use mode merge")
     own = intent.publish.versions or Versions()
     keys = [spelled.get(k, k) for k in intent.publish.keys]
-    tracked = [spelled.get(n, n) for n in own.track] or [n for n, _ in columns if n not in keys]
-    differs = " OR ".join(f"NOT (t.{q.name(n)} <=> s.{q.name(n)})" for n in tracked) or "false"
+    differs = _differs(intent, own, keys)
     since, first, still_open = _times(intent, own)
     opened = {own.valid_from: f"s.{_FROM}", own.valid_to: still_open, own.current: "true"}
     opened |= {own.number: f"s.{_NUMBER}"} if own.number else {}
@@ -41,6 +40,27 @@ def merge_versions_sql(intent: PublishIntent, target: str, source: str, before: 
         f"WHEN MATCHED AND ({differs}) THEN UPDATE SET t.{q.name(own.valid_to)} = {since}, t.{q.name(own.current)} = false "
         f"WHEN NOT MATCHED THEN INSERT ({', '.join(names)}) VALUES ({', '.join(values)})"
     )
+
+
+def older_rows_sql(intent: PublishIntent, target: str, source: str, before: int) -> str | None:
+    """A count of changed rows from before the current version of their key; null where the time of the publication counts."""
+    own, spelled = intent.publish.versions or Versions(), intent.candidate.spelled
+    if own.since is None:
+        return None
+    keys = [spelled.get(k, k) for k in intent.publish.keys]
+    same = " AND ".join(f"t.{q.name(k)} = s.{q.name(k)}" for k in keys)
+    since, _, _ = _times(intent, own)
+    return (
+        f"SELECT count(*) AS n FROM {source} s JOIN {target} VERSION AS OF {before} AS t ON {same} "
+        f"WHERE t.{q.name(own.current)} AND ({_differs(intent, own, keys)}) "
+        f"AND {since} < t.{q.name(own.valid_from)}"
+    )
+
+
+def _differs(intent: PublishIntent, own: Versions, keys: list[str]) -> str:
+    spelled = intent.candidate.spelled
+    tracked = [spelled.get(n, n) for n in own.track] or [n for n, _ in intent.candidate.columns if n not in keys]
+    return " OR ".join(f"NOT (t.{q.name(n)} <=> s.{q.name(n)})" for n in tracked) or "false"
 
 
 def _rows(intent: PublishIntent, target: str, source: str, before: int, times: tuple[str, str], differs: str) -> str:
