@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +17,7 @@ from invaract_orchestration.contract.field_types import (
     Primitive,
     Struct,
 )  # fmt: skip
+from invaract_orchestration.errors import GateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,24 @@ def _struct_differences(
     found = [name for name in present if name in wanted]
     if common != found:
         yield TypeDifference("order", path, ", ".join(common), ", ".join(found), is_same_family=True)
+
+
+def are_comparable(one: FieldType | str, other: FieldType | str) -> bool:
+    """Whether values of the two types can be equal as they are, without one being turned into the other's form."""
+    kinds = [
+        "exact" if t in INTEGERS or isinstance(t, Decimal) else "float" if t in (FLOAT, DOUBLE) else str(t) for t in (one, other)
+    ]
+    return kinds[0] == kinds[1]
+
+
+def check_reference_types(rule: str, pairs: Iterable[tuple[str, FieldType | str, str, FieldType | str]]) -> None:
+    """Raises GateError when a column is compared with one of another kind, such as a text with a number."""
+    for column, own, key, other in pairs:
+        if not are_comparable(own, other):
+            raise GateError(
+                f"dataset rule {rule!r}: {column!r} is of type {own} and {key!r} of the other table of type {other}",
+                code="dataset.reference_type", hint="declare the field with the type of the other column",
+            )  # fmt: skip
 
 
 def _is_same_family(expected: FieldType, found: FieldType | str) -> bool:

@@ -86,6 +86,10 @@ def check_source(contract: Contract, report: Report) -> None:
     options = source.options
     if options.delimiter in (options.quote, options.escape, "\n", "\r"):
         report.add(("source", "options", "delimiter"), "the delimiter is the quote, the escape or a line end too")
+    for number, text in enumerate(options.null_values):
+        if any(c in text for c in (options.delimiter, options.quote, "\n", "\r")):
+            path = ("source", "options", "null_values", number)
+            report.add(path, f"{shown(text)} holds the delimiter, the quote or a line end, and so is no unquoted value")
     for name in source.inputs:
         if not _INPUT.match(name):
             report.add(("source", "inputs", name), f"{shown(name)} cannot be a table's name in a query")

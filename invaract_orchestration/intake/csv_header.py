@@ -6,10 +6,6 @@ Quoting follows RFC 4180, with the delimiter, quote, escape and encoding of the 
 from __future__ import annotations
 
 import codecs
-import gzip
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Literal
 
@@ -17,26 +13,12 @@ from invaract_orchestration.contract.model import SourceOptions
 from invaract_orchestration.errors import InputUnreadable
 from invaract_orchestration.intake.csv_record import RecordReader
 from invaract_orchestration.intake.listing import ListedFile, Listing
+from invaract_orchestration.intake.text_files import BOMS, opened, refuse_containers
 from invaract_orchestration.intake.wording import LONGEST_PLACE, quoted
 
 LONGEST_HEADER = 1 << 20
 """Characters; a first record that is longer is refused."""
 _CHUNK = 1 << 16
-_BOMS = (
-    (codecs.BOM_UTF8, "UTF-8", "utf-8"),
-    (codecs.BOM_UTF32_LE, "UTF-32", ""),
-    (codecs.BOM_UTF32_BE, "UTF-32", ""),
-    (codecs.BOM_UTF16_LE, "UTF-16", "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "UTF-16", "utf-16-be"),
-)
-_CONTAINERS = (
-    (b"PK\x03\x04", "a zip archive"),
-    (b"\x28\xb5\x2f\xfd", "zstd data"),
-    (b"\xfd7zXZ\x00", "xz data"),
-    (b"BZh91AY&SY", "bzip2 data"),
-)
-_GZIP = b"\x1f\x8b"
-
 ProblemCode = Literal["header.missing", "header.malformed", "input.encoding"]
 
 
@@ -81,9 +63,9 @@ def read_header(file: ListedFile, options: SourceOptions) -> FileHeader:
         InputUnreadable: the file cannot be opened, is cut off, is no text, or its first record is longer than a million
             characters.
     """
-    with _opened(file) as stream:
+    with opened(file) as stream:
         start = stream.read(_CHUNK)
-        _refuse_containers(file, start)
+        refuse_containers(file, start)
         if not start:
             return _unusable(file, "header.missing", "the file is empty (0 bytes)")
         encoding, skip, sentence = _encoding(start, options.encoding)
@@ -96,42 +78,9 @@ def _unusable(file: ListedFile, code: ProblemCode, sentence: str) -> FileHeader:
     return FileHeader(file=file, problems=(HeaderProblem(code=code, sentence=sentence),))
 
 
-@contextmanager
-def _opened(file: ListedFile) -> Iterator[IO[bytes]]:
-    """The file's bytes, unpacked; what goes wrong while reading them is the input's fault, said without its content."""
-    try:
-        with file.path.open("rb") as raw:
-            is_gzip = raw.read(2) == _GZIP
-            raw.seek(0)
-            if is_gzip != file.name.lower().endswith(".gz") and file.size:
-                found = "holds gzip data but is not called .gz" if is_gzip else "is called .gz but holds no gzip data"
-                raise InputUnreadable(
-                    f"file {quoted(file.name, LONGEST_PLACE)} {found}", hint="name the file after what it is"
-                )
-            if not is_gzip:
-                yield raw
-                return
-            with gzip.GzipFile(fileobj=raw) as unpacked:
-                yield unpacked  # type: ignore[misc]
-    except (OSError, EOFError, zlib.error) as cause:
-        why = "the gzip data is cut off or damaged" if not getattr(cause, "errno", None) else "reading it failed"
-        raise InputUnreadable(
-            f"file {quoted(file.name, LONGEST_PLACE)} cannot be read: {why}",
-            hint="ask for the file again, or wait until it is written whole",
-        ) from cause
-
-
-def _refuse_containers(file: ListedFile, start: bytes) -> None:
-    for magic, kind in _CONTAINERS:
-        if start.startswith(magic):
-            raise InputUnreadable(
-                f"file {quoted(file.name, LONGEST_PLACE)} is {kind}, not text", hint="deliver plain text or gzip (.gz)"
-            )
-
-
 def _encoding(start: bytes, declared: str) -> tuple[str, int, str | None]:
     """The codec to read with, the bytes of the mark to skip, and why it cannot be read as declared."""
-    seen = next((bom for bom in _BOMS if start.startswith(bom[0])), None)
+    seen = next((bom for bom in BOMS if start.startswith(bom[0])), None)
     if seen is not None:
         mark, family, codec = seen
         if family.lower() == declared:

@@ -19,6 +19,7 @@ from invaract_orchestration.intake.links import Links, receive_links
 from invaract_orchestration.intake.listing import Listing, list_files, verify_unchanged
 from invaract_orchestration.intake.parameters import check_identifier, check_parameters, fill, placeholders
 from invaract_orchestration.intake.query_tables import resolve_tables
+from invaract_orchestration.intake.text_files import check_utf8_start
 from invaract_orchestration.intake.transform import Transform
 
 
@@ -155,6 +156,8 @@ def format_of(location: str | None) -> Literal["csv", "json", "parquet"]:
 
 def _files(source: Source, own: Slice, location: str, base: Path, given_id: str | None) -> Received:
     listing: Listing = list_files(location, base=base)
+    if source.format == "json":
+        check_utf8_start(listing.files)
     if source.format == "json" and source.options.shape == "any":
         source = source.model_copy(update={"options": source.options.model_copy(update={"shape": json_shape(listing.files)})})
     digests = digest_files(listing)

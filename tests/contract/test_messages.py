@@ -244,6 +244,10 @@ def test_unknown_key_at_any_depth_is_refused_with_its_place(text: str, place: tu
             "contract: a\nsource: {options: {delimiter: ';', quote: ';'}}\n",
             "c.yaml:2:31: source.options.delimiter: the delimiter is the quote, the escape or a line end too",
         ),
+        (
+            "contract: a\nsource: {options: {null_values: ['', 'n,a']}}\n",
+            "source.options.null_values[1]: 'n,a' holds the delimiter, the quote or a line end, and so is no unquoted value",
+        ),
     ],
 )  # fmt: skip
 def test_wrong_value_says_what_was_expected_and_found(text: str, message: str) -> None:

@@ -17,6 +17,7 @@ from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
 from invaract_orchestration.checks.query_bounds import is_within, only_number
 from invaract_orchestration.checks.rows import rows_text
+from invaract_orchestration.checks.type_match import check_reference_types
 from invaract_orchestration.contract.field_types import DATE, FLOATS, INTEGERS, STRING, FieldType
 from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, Key, SourceOptions
 from invaract_orchestration.engines.delta.read import read_columns
@@ -28,7 +29,7 @@ from invaract_orchestration.engines.duckdb.rows import read_csv
 from invaract_orchestration.engines.duckdb.session import DeclaredFormBreach, translated
 from invaract_orchestration.engines.duckdb.statistics import integer_span
 from invaract_orchestration.engines.duckdb.text_forms import read_text
-from invaract_orchestration.engines.duckdb.types import duckdb_type
+from invaract_orchestration.engines.duckdb.types import duckdb_type, field_type
 from invaract_orchestration.errors import EngineFailure, GateError, NotSupported
 from invaract_orchestration.intake.csv_header import read_header
 from invaract_orchestration.intake.listing import list_files
@@ -219,6 +220,11 @@ class Measure:
         assert references is not None  # chosen by its kind
         own = [q.name(candidate.spelled.get(n, n)) for n in references.columns]
         self._register_table(self.table_place(references.table), None, list(references.key))
+        there = self.connection.sql(f"SELECT {', '.join(map(q.name, references.key))} FROM {_OTHER}")
+        types = dict(candidate.columns)
+        own_types = [types[candidate.spelled.get(n, n)] for n in references.columns]
+        found = map(field_type, there.types)
+        check_reference_types(rule.name, zip(references.columns, own_types, references.key, found, strict=True))
         not_null = " AND ".join(f"{n} IS NOT NULL" for n in own)
         same = " AND ".join(f"c.{o} = {_OTHER}.{q.name(k)}" for o, k in zip(own, references.key, strict=True))
         (missing,) = self._one(

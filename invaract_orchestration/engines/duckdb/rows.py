@@ -18,6 +18,7 @@ from invaract_orchestration.engines.duckdb import json_forms
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.text_forms import read_text
 from invaract_orchestration.engines.duckdb.types import duckdb_type
+from invaract_orchestration.errors import NotSupported
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
 _MAX_LINE = 16 * 1024 * 1024
@@ -109,6 +110,11 @@ def _csv(contract: Contract, batch: Batch) -> Rows:
 
 def read_csv(paths: Sequence[str], width: int, options: SourceOptions, bad: BadLines = "refuse") -> tuple[str, str]:
     """(columns, table function) that read delimited files strictly as text; lines of another width are refused."""
+    if options.escape != options.quote and any(options.escape in text for text in options.null_values):
+        raise NotSupported(
+            f"a text of source.options.null_values that holds the escape {options.escape!r} cannot be read by the engine duckdb",
+            hint="leave source.options.escape out where no quoted value has a quote in it, or take the engine spark",
+        )
     read = width + 1 if options.trailing_delimiter == "accept" else width
     names = "{" + ", ".join(f"'c{i}': 'VARCHAR'" for i in range(read)) + "}"
     encoding = {"utf-8": "utf-8", "latin-1": "latin-1", "utf-16": "utf-16"}[options.encoding]
