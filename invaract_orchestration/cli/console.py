@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _WIDTH_OF_FILES = 200
+_LAST_COLUMN = 30
+"""The room below which the last column is not folded any more."""
 _STYLES = {
     "PUBLISHED": "bold green", "WOULD PUBLISH": "bold green", "NO OP": "bold green", "REJECTED": "bold red",
     "FAILED": "bold red", "CONFLICT": "bold red", "UNKNOWN": "bold red", "broken": "red", "unverifiable": "red",
@@ -89,7 +91,20 @@ def counted(number: int, noun: str) -> str:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table; the last column takes what room is left."""
+    """A table whose last column takes what room is left; on a terminal without room for it a paragraph for each row."""
+    shown = [[printable(cell) for cell in row] for row in rows]
+    wide = [max(map(len, column)) for column in zip(columns, *shown, strict=True)]
+    try:
+        needed = sum(wide[:-1]) + 3 * (len(wide) - 1) + min(wide[-1], _LAST_COLUMN)
+        if _console(is_stderr=False).width < needed:
+            _print_paragraphs(columns, shown)
+        else:
+            _print_lines(columns, shown)
+    except OSError as error:
+        _unwritten(error)
+
+
+def _print_lines(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -98,11 +113,18 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for number, name in enumerate(columns):
         table.add_column(name, overflow="fold", no_wrap=number < len(columns) - 1)
     for row in rows:
-        table.add_row(*(Text(printable(cell), _style_of(cell.upper())) for cell in row))
-    try:
-        _console(is_stderr=False).print(table, soft_wrap=False)
-    except OSError as error:
-        _unwritten(error)
+        table.add_row(*(Text(cell, _style_of(cell.upper())) for cell in row))
+    _console(is_stderr=False).print(table, soft_wrap=False)
+
+
+def _print_paragraphs(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    label = max(map(len, columns))
+    for number, row in enumerate(rows):
+        if number:
+            _print("", "", is_stderr=False)
+        for name, cell in zip(columns, row, strict=True):
+            if cell:
+                _print(f"{name:<{label}}  {cell}", _style_of(cell.upper()), is_stderr=False)
 
 
 def _print(line: str, style: str, *, is_stderr: bool) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from invaract_orchestration.cli import console
 from tests.cli.conftest import BAD, GOOD, Place
 
 PROGRAM = [sys.executable, "-c", "from invaract_orchestration.cli import main; main()"]
@@ -87,3 +88,25 @@ def test_letters_that_the_terminal_does_not_know_are_escaped(place: Place, argum
     assert said.returncode == (1 if arguments[0] == "run" else 0)
     assert said.stdout.isascii()
     assert b"Traceback" not in said.stderr
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_table_that_is_wider_than_the_terminal_is_told_row_by_row_and_whole(
+    place: Place, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    place.deliver("d1", BAD)
+    place.call("run", "orders.yaml", "-p", "day=d1")
+    monkeypatch.setattr(console, "_WIDTH_OF_FILES", columns)
+    lines = place.call("status").out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == [
+        "contract", "last accepted data (UTC)", "last attempt (UTC)", "blocked since", "reasons",
+    ]  # fmt: skip
+    assert lines[-1].endswith("amount|type, amount|min")
+
+
+def test_table_that_fits_is_one(place: Place) -> None:
+    place.deliver("d1", GOOD)
+    place.call("run", "orders.yaml", "-p", "day=d1")
+    assert place.call("status").out.splitlines()[0].split() == (
+        ["contract", "last", "accepted", "data", "(UTC)", "last", "attempt", "(UTC)", "blocked", "since", "reasons"]
+    )
