@@ -6,16 +6,18 @@ ids stand in the schema's metadata. What a contract cannot say is refused by nam
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date, datetime
 from importlib import import_module
 from typing import Any, Literal
 
-from invaract_orchestration.contract.field_types import DATE, INTEGERS, TIMESTAMP, TIMESTAMP_NTZ, FieldType, parse_type
+from pydantic import ValidationError
+
+from invaract_orchestration.contract.field_types import DATE, TIMESTAMP, TIMESTAMP_NTZ, FieldType, parse_type
 from invaract_orchestration.contract.fields import FieldSpec, Key
 from invaract_orchestration.contract.literals import literal_value
 from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.contract.pandera_checks import carried_checks
 from invaract_orchestration.contract.pandera_types import field_type_of, native_type
 from invaract_orchestration.errors import MissingExtra, UsageError
 
@@ -24,7 +26,6 @@ _OWN = "invaract"
 _END: dict[Backend, str] = {"pyspark": r"(?![\s\S])", "polars": "$", "pandas": r"\Z"}
 """The end of a text, and not the place before its last line feed, for Java, Rust and Python; Python reads all of them first."""
 _BLANKS = "\t-\r \x1c-\x1f\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
-_ANCHORED = re.compile(r"\^\(\?:(.*)\)(?:\\?[$Zz]|\(\?!\[\\s\\S\]\))\Z", re.DOTALL)
 
 
 def to_pandera(contract: Contract, backend: Backend) -> Any:
@@ -61,20 +62,42 @@ def from_pandera(schema: Any, *, contract: str | None = None, version: str = "1.
     name = contract or own.get("contract") or schema.name
     if not name:
         raise UsageError("the pandera schema has no name", hint="give one: Contract.from_pandera(schema, contract='orders')")
-    for what in ("checks", "parsers", "index"):
+    rules = "write a rule of quality.row_rules or quality.dataset_rules instead"
+    for what in ("checks", "parsers", "index", "coerce", "add_missing_columns", "drop_invalid_rows"):
         if getattr(schema, what, None):
-            raise UsageError(
-                f"the pandera schema has {what}, which a contract cannot carry",
-                hint="write a rule of quality.row_rules or quality.dataset_rules instead",
-            )
+            hint = rules if what == "checks" else "leave it out: a contract never changes the data"
+            raise UsageError(f"the pandera schema has {what}, which a contract cannot carry", hint=hint)
+    fields = tuple(_field(column_name, column, _backend_of(schema)) for column_name, column in schema.columns.items())
+    extra = "reject" if schema.strict is True else "accept"
+    try:
+        return Contract(
+            contract=name, version=own.get("version", version), fields=fields, keys=_keys(schema, own),
+            schema_policy={"extra_fields": extra},  # type: ignore[arg-type]  # read by the model
+        )  # fmt: skip
+    except ValidationError as error:
+        raise UsageError(f"the pandera schema makes no contract: {error.errors()[0]['msg']}") from None
+
+
+def _keys(schema: Any, own: dict[str, Any]) -> tuple[Key, ...]:
     unique = schema.unique if isinstance(schema.unique, list) else [schema.unique] if schema.unique else []
-    declared = own.get("keys") or ([{"columns": unique}] if unique else [])
-    return Contract(
-        contract=name, version=own.get("version", version),
-        fields=tuple(_field(column_name, column) for column_name, column in schema.columns.items()),
-        keys=tuple(Key.model_validate(key) for key in declared),
-        schema_policy={"extra_fields": "reject" if schema.strict else "accept"},  # type: ignore[arg-type]  # read by the model
-    )  # fmt: skip
+    declared = own.get("keys") or []
+    if [key["columns"] for key in declared] == [unique] or (len(declared) > 1 and not unique):
+        return tuple(Key.model_validate(key) for key in declared)
+    if declared:
+        hint = "change the contract"
+        raise UsageError("the pandera schema was made of a contract, and its `unique` says something else now", hint=hint)
+    return (Key.model_validate({"columns": unique}),) if unique else ()
+
+
+def _backend_of(schema: Any) -> Backend:
+    found = type(schema).__module__.split(".")
+    return "polars" if "polars" in found else "pyspark" if "pyspark" in found else "pandas"
+
+
+def _said(column: Any) -> tuple[Any, ...]:
+    """What a column of a schema asks for, to be compared."""
+    checks = [(c.name, str(c.statistics), getattr(c, "raise_warning", False)) for c in column.checks]
+    return checks, str(column.dtype), bool(column.nullable), bool(column.required), bool(getattr(column, "unique", False))
 
 
 def _module(backend: str) -> Any:
@@ -125,84 +148,20 @@ def _value(written: str, type_: FieldType) -> Any:
 # -- from pandera
 
 
-def _field(name: str, column: Any) -> FieldSpec:
+def _field(name: str, column: Any, backend: Backend) -> FieldSpec:
     own = (getattr(column, "metadata", None) or {}).get(_OWN)
     if own is not None:
-        return FieldSpec.model_validate(own)
+        spec = FieldSpec.model_validate(own)
+        if spec.name == name and _said(column) == _said(_column(_module(backend), spec, backend)):
+            return spec
+        hint = "change the contract, or write the column without its metadata"
+        raise UsageError(f"pandera column {name!r} was made of a contract and says something else now", hint=hint)
     if column.dtype is None:
         raise UsageError(f"pandera column {name!r} has no type", hint="give it one; a contract's field always has a type")
     found: dict[str, Any] = {"name": name, "type": str(field_type_of(name, column.dtype)), "required": not column.nullable}
     found |= {"unique": bool(getattr(column, "unique", False)), "may_be_absent": not column.required}
-    for what in ("parsers", "regex", "coerce"):
-        if getattr(column, what, None):
+    for what in ("parsers", "regex", "coerce", "default"):
+        if getattr(column, what, None) not in (None, False, []):
             raise UsageError(f"pandera column {name!r} has {what}, which a contract cannot carry")
-    for check in column.checks:
-        found |= _carried(name, check, parse_type(found["type"]))
+    found |= carried_checks(name, column.checks, parse_type(found["type"]), nullable=bool(column.nullable))
     return FieldSpec.model_validate(found)
-
-
-def _carried(name: str, check: Any, type_: FieldType) -> dict[str, Any]:
-    statistics = check.statistics or {}
-    reader = _READERS.get(check.name or "")
-    if reader is None:
-        raise UsageError(
-            f"pandera column {name!r} has the check {check.name or 'of its own'!r}, which a contract cannot carry",
-            hint="write it as a rule of quality.row_rules",
-        )
-    return reader(name, statistics, type_)
-
-
-def _bounds(name: str, statistics: dict[str, Any], type_: FieldType) -> dict[str, Any]:
-    found = {}
-    for ours, theirs, step in (("min", "min_value", 1), ("max", "max_value", -1)):
-        value = statistics.get(theirs)
-        if value is None:
-            continue
-        if not statistics.get(f"include_{ours}", True):
-            if type_ not in INTEGERS:
-                raise UsageError(
-                    f"pandera column {name!r} has an exclusive bound; a contract's bounds are inclusive",
-                    hint="write it as a rule of quality.row_rules, such as `amount > 0`",
-                )
-            value += step
-        found[ours] = _written(value)
-    return found
-
-
-def _exclusive(name: str, statistics: dict[str, Any], type_: FieldType) -> dict[str, Any]:
-    return _bounds(name, statistics | {"include_min": False, "include_max": False}, type_)
-
-
-def _pattern(name: str, statistics: dict[str, Any], _: FieldType) -> dict[str, Any]:
-    pattern = statistics["pattern"]
-    text = pattern.pattern if isinstance(pattern, re.Pattern) else str(pattern)
-    whole = _ANCHORED.match(text)
-    if whole:
-        return {"pattern": whole.group(1)}
-    if text.startswith("^") and text.endswith("$") and not text.endswith("\\$") and "|" not in text:
-        return {"pattern": text[1:-1]}
-    raise UsageError(
-        f"pandera column {name!r} has a pattern without both ends; a contract's pattern matches the whole value",
-        hint="write ^...$, with .* where anything may follow",
-    )
-
-
-def _length(_: str, statistics: dict[str, Any], __: FieldType) -> dict[str, Any]:
-    exact = statistics.get("exact_value")
-    low, high = (exact, exact) if exact is not None else (statistics.get("min_value"), statistics.get("max_value"))
-    return {k: v for k, v in (("min_length", low), ("max_length", high)) if v is not None}
-
-
-_READERS: dict[str, Callable[[str, dict[str, Any], FieldType], dict[str, Any]]] = {
-    "greater_than_or_equal_to": _bounds, "less_than_or_equal_to": _bounds, "in_range": _bounds, "between": _bounds,
-    "greater_than": _exclusive, "less_than": _exclusive,
-    "isin": lambda _, s, __: {"allowed": [_written(v) for v in s["allowed_values"]]},
-    "equal_to": lambda _, s, __: {"allowed": [_written(s["value"])]},
-    "str_matches": _pattern, "str_length": _length,
-}  # fmt: skip
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value.isoformat() if isinstance(value, date) else str(value)

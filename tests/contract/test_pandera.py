@@ -8,7 +8,9 @@ from typing import Any
 import pandas as pd
 import pandera.pandas as pandas_schemas
 import pandera.polars as polars_schemas
+import pandera.pyspark as spark_schemas
 import polars as pl
+import pyspark.sql.types as spark_types
 import pytest
 from pandera.errors import SchemaError, SchemaErrors
 
@@ -120,3 +122,73 @@ def test_what_a_contract_cannot_say_is_refused_by_name(column: Any, said: str) -
 def test_schema_without_a_name_needs_one() -> None:
     with pytest.raises(UsageError, match="has no name"):
         Contract.from_pandera(pandas_schemas.DataFrameSchema({"c": pandas_schemas.Column("int64")}))
+
+
+MODULES: dict[str, tuple[Any, Any, Any]] = {
+    "pandas": (pandas_schemas, "int64", str), "polars": (polars_schemas, pl.Int64, pl.String),
+    "pyspark": (spark_schemas, spark_types.LongType(), spark_types.StringType()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyspark"])
+def test_of_two_checks_of_a_kind_the_stricter_one_counts(backend: str) -> None:
+    module, number, text = MODULES[backend]
+    check = pandas_schemas.Check
+    columns = {
+        "a": module.Column(number, [check.gt(5), check.ge(1), check.in_range(0, 9), check.le(20)]),
+        "b": module.Column(text, [check.isin(["x", "y"]), check.isin(["y", "z"])]),
+        "c": module.Column(text, [check.str_length(3, 9), check.str_length(1, 20)]),
+    }
+    fields = Contract.from_pandera(module.DataFrameSchema(columns), contract="c").fields
+    assert [(f.min, f.max, f.allowed, f.min_length, f.max_length) for f in fields] == [
+        ("6", "9", None, None, None), (None, None, ("y",), None, None), (None, None, None, 3, 9),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyspark"])
+@pytest.mark.parametrize(
+    ("checks", "message"),
+    [
+        ([pandas_schemas.Check.isin(["a"]), pandas_schemas.Check.eq("b")], "checks that leave no value"),
+        ([pandas_schemas.Check.str_matches("^a$"), pandas_schemas.Check.str_matches("^b$")], "two patterns"),
+        ([pandas_schemas.Check(lambda s: s != "a", name="isin")], "the check 'isin', which a contract cannot carry"),
+        ([pandas_schemas.Check.isin(["a"], raise_warning=True)], "a check that only warns"),
+        ([pandas_schemas.Check.isin(["a"], ignore_na=False)], "a check that a null fails"),
+    ],
+)
+def test_check_that_a_contract_would_lose_is_refused(backend: str, checks: list[Any], message: str) -> None:
+    module, _, text = MODULES[backend]
+    schema = module.DataFrameSchema({"a": module.Column(text, checks, nullable=True)})
+    with pytest.raises(UsageError, match=message):
+        Contract.from_pandera(schema, contract="c")
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyspark"])
+@pytest.mark.parametrize("option", ["coerce", "add_missing_columns", "drop_invalid_rows"])
+def test_schema_that_changes_the_data_is_refused(backend: str, option: str) -> None:
+    module, number, _ = MODULES[backend]
+    schema = module.DataFrameSchema({"a": module.Column(number)}, **{option: True})
+    with pytest.raises(UsageError, match=f"the pandera schema has {option}"):
+        Contract.from_pandera(schema, contract="c")
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyspark"])
+def test_schema_that_was_changed_since_it_was_made_is_refused(contract: Contract, backend: Any) -> None:
+    more, fewer, other = (contract.to_pandera(backend) for _ in range(3))
+    more.columns["id"].checks.append(pandas_schemas.Check.le(5))
+    fewer.columns["status"].checks.clear()
+    other.columns["share"].nullable = False
+    for schema, name in ((more, "id"), (fewer, "status"), (other, "share")):
+        with pytest.raises(UsageError, match=f"pandera column '{name}' was made of a contract and says something else now"):
+            Contract.from_pandera(schema)
+
+
+def test_schema_that_filters_columns_accepts_others() -> None:
+    schema = pandas_schemas.DataFrameSchema({"a": pandas_schemas.Column("int64")}, strict="filter")
+    assert Contract.from_pandera(schema, contract="c").schema_policy.extra_fields == "accept"
+
+
+def test_name_that_is_none_is_refused_in_words() -> None:
+    schema = pandas_schemas.DataFrameSchema({"a": pandas_schemas.Column("int64")})
+    with pytest.raises(UsageError, match="'a b' is not a name here"):
+        Contract.from_pandera(schema, contract="a b")
