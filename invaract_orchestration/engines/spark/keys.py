@@ -21,7 +21,11 @@ from invaract_orchestration.engines.spark.statistics import integer_span
 from invaract_orchestration.errors import GateError
 
 _BITMAP_BUDGET = 1 << 28
-"""Bits; a bucket of Spark's bitmaps holds 32,768 of them in 4 KiB, so at most 32 MiB are shuffled."""
+"""Bits; a bucket of Spark's bitmaps holds 32,768 of them in 4 KiB, so that each task shuffles at most 32 MiB."""
+_BITS_A_ROW = 8
+"""More bits are taken where there are more rows: beyond that, shuffling the keys themselves moves less."""
+_ROWS_A_PART = 250_000
+"""Rows whose keys are counted by one task, in a memory of some ten megabytes."""
 _TEXT_FUNCTIONS = {
     "casefold": str.casefold,
     "nfc": lambda s: unicodedata.normalize("NFC", s),
@@ -57,7 +61,9 @@ def _duplicates(
         if distinct == rows - nulls:
             return nulls, 0, 0
     keyed = frame.selectExpr(*(f"{p} AS k{i}" for i, p in enumerate(parts)), f"({not_null}) AS is_whole")
-    grouped = keyed.groupBy(*(f"k{i}" for i in range(len(parts))), "is_whole").count()
+    by = [*(f"k{i}" for i in range(len(parts))), "is_whole"]
+    # Keys are unique but for faults: to count them before the shuffle would fill the memory of each task and spare nothing.
+    grouped = keyed.repartition(candidate.rows // _ROWS_A_PART + 1, *by).groupBy(*by).count()
     (found,) = grouped.selectExpr(
         "coalesce(sum(CASE WHEN NOT is_whole THEN count END), 0) AS a",
         "coalesce(sum(CASE WHEN is_whole AND count > 1 THEN count END), 0) AS b",
@@ -82,7 +88,7 @@ def _bitmaps(numbered: Any) -> tuple[int, int, int]:
 def _bitmap(contract: Contract, candidate: Candidate, key: Key) -> str | None:
     """The number of each row when the key is integers or dates whose span fits the budget; numbers begin with 1."""
     types = {f.name: f.type for f in contract.fields}
-    number, size = "0L", 1
+    number, size, budget = "0L", 1, max(_BITMAP_BUDGET, _BITS_A_ROW * candidate.rows)
     for name in key.columns:
         if types[name] not in INTEGERS and types[name] != DATE:
             return None
@@ -94,7 +100,7 @@ def _bitmap(contract: Contract, candidate: Candidate, key: Key) -> str | None:
         value = f"CAST(unix_date({q.name(column)}) AS BIGINT)" if types[name] == DATE else f"CAST({q.name(column)} AS BIGINT)"
         width = high - low + 1
         size *= width
-        if size > _BITMAP_BUDGET or abs(low) >= 1 << 62:
+        if size > budget or abs(low) >= 1 << 62:
             return None
         number = f"({number} * {width}L + ({value} - ({low}L)))"
     return f"({number} + 1L)"
