@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from airflow.providers.common.compat.sdk import AirflowSkipException, Asset, BaseOperator, determine_kwargs
 
 from airflow_plugin.announcements import is_announced, is_left_to
-from airflow_plugin.exceptions import ContractBlocked, GateUnavailable
+from airflow_plugin.exceptions import ContractBlocked, GateMisused, GateUnavailable
 from airflow_plugin.hooks import InvaractHook
 from airflow_plugin.links import ContractAuditLink
 from airflow_plugin.origin import frame_id, origin_of
@@ -60,7 +61,7 @@ class ContractGateOperator(BaseOperator):
     def __init__(
         self,
         *,
-        contract: str,
+        contract: str | PathLike[str],
         source: str | None = None,
         parameters: Mapping[str, str] | None = None,
         transform: str | None = None,
@@ -75,7 +76,9 @@ class ContractGateOperator(BaseOperator):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"outlets": default_outlets(contract), **kwargs})
-        self.contract = contract
+        if on_fail not in ("fail", "skip"):
+            raise ValueError(f"on_fail: expected 'fail' or 'skip', found {on_fail!r}")
+        self.contract = str(contract) if isinstance(contract, PathLike) else contract
         self.source = source
         self.parameters = parameters
         self.transform = transform
@@ -119,6 +122,8 @@ class ContractGateOperator(BaseOperator):
     def _submit(self, context: Context) -> GateResult:
         from invaract_orchestration.contract.load import load_contract
 
+        if self.parameters is not None and not isinstance(self.parameters, Mapping):
+            raise GateMisused("parameters: expected texts by name\nHint: give a dict whose values are texts or templates")
         with self.hook().gate(engine=self.engine, tell=self.log.info) as gate:
             contract = load_contract(self.contract, env=self.environment)
             return gate.run(
@@ -174,7 +179,8 @@ def _counts(result: GateResult, first: AttemptView | None) -> Counts:
     return found.counts if found else result.counts
 
 
-def default_outlets(contract: str) -> list[Asset]:
+def default_outlets(contract: object) -> list[Asset]:
     """One asset named after the contract's file; none when the file is only known at run time."""
-    name = contract.rsplit("/", 1)[-1].removesuffix(".yaml").removesuffix(".yml")
-    return [] if not name or "{" in contract else [Asset(name=name)]
+    path = str(contract) if isinstance(contract, str | PathLike) else ""
+    name = path.rsplit("/", 1)[-1].removesuffix(".yaml").removesuffix(".yml")
+    return [] if not name or "{" in path else [Asset(name=name)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +69,11 @@ class Call:
     published. `parameters` are texts for the contract's `{name}`s, `context` says by whom and where this runs.
     """
 
-    source: str | None = None
+    source: str | PathLike[str] | None = None
     frame: Any = None
     transform: str | Callable[..., Any] | Any = None
     parameters: Mapping[str, str] = field(default_factory=dict)
-    target: str | None = None
+    target: str | PathLike[str] | None = None
     environment: str | None = None
     submission_id: str | None = None
     supersede: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from zoneinfo import ZoneInfo
@@ -27,10 +28,11 @@ class Opening:
     """One attempt before its rows are looked at."""
 
     def __init__(self, *, gate: Gate, contract: Contract, kind: Literal["run", "check"], call: Call) -> None:
-        contract = contract.with_target(call.target) if call.target else contract
+        contract = contract.with_target(str(call.target)) if call.target else contract
         contract = contract.with_query(call.transform) if isinstance(call.transform, str) and call.transform else contract
         self.frame, self.transform = rows_and_transform(call.frame, call.transform)
         self.gate, self.call, self.contract = gate, call, contract
+        self.source = None if call.source is None else fspath(call.source)
         self.course = Course(
             contract=contract, kind=kind, environment=call.environment or contract.environment,
             parameters=call.parameters, clock=gate.clock,
@@ -50,6 +52,11 @@ class Opening:
             GateError: the contract's status forbids it.
         """
         contract, publish = self.contract, self.contract.publish
+        if not isinstance(self.call.supersede, bool):  # the text 'false' would be true
+            raise UsageError(
+                f"supersede is of type {type(self.call.supersede).__name__}, and a correction is asked for by True alone",
+                hint="give True or False",
+            )
         if self.is_run and publish is None:
             raise UsageError(
                 f"contract {contract.contract}: no target is named", hint="add publish.target, or name it with --target"
@@ -59,7 +66,7 @@ class Opening:
                 f"contract {contract.contract}: its rows are made by the function {contract.function!r}, and none is given",
                 hint="give the function as `transform`; a contract runs no code by itself",
             )
-        location = self.call.source or (contract.source.location if contract.source else None)
+        location = self.source or (contract.source.location if contract.source else None)
         own = slice_of(contract, publish.target if publish else "", self.call.parameters, location)
         if publish:
             self.course.target = self.table_place(own.target, contract.base)
@@ -83,7 +90,7 @@ class Opening:
         """The batch, its files listed and digested; from here on the attempt is on record."""
         try:
             received = receive(
-                self.contract, own, location=self.call.source, frame=self.frame, given_id=self.call.submission_id,
+                self.contract, own, location=self.source, frame=self.frame, given_id=self.call.submission_id,
                 table_version=self.gate.publisher.version, table_place=lambda n: self.table_place(n, self.contract.base),
             )  # fmt: skip
             received = transformed(received, self.transform)

@@ -28,7 +28,11 @@ def check_identifier(kind: str, text: str) -> str:
 
     Raises:
         UnsafeName: the text is empty, too long, or holds a character or sequence that is not allowed.
+        UsageError: it is no text: a number or a date could be written in more than one way.
     """
+    if not isinstance(text, str):
+        found = type(text).__name__
+        raise UsageError(f"{kind} is of type {found}, and only a text is taken", hint="give it as a text, such as '2026'")
     reason = _reason(text)
     if reason is not None:
         raise UnsafeName(f"{kind} {quoted(text)} is not allowed: {reason}", hint=_HINT)

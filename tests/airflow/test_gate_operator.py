@@ -171,3 +171,12 @@ def test_many_failing_rows_leave_a_small_report_without_a_value(
     assert max(len(json.dumps(value)) for value in report.values()) < 1_500
     assert "CANARY" not in "".join(capfd.readouterr())
     assert not any(b"CANARY" in p.read_bytes() for p in airflow_home.rglob("*") if p.is_file())
+
+
+def test_contract_named_by_a_path_has_its_outlet_and_an_unknown_on_fail_is_refused(airflow_home: Any, tmp_path: Any) -> None:
+    from airflow_plugin.operators import ContractGateOperator
+
+    task = ContractGateOperator(task_id="gate", contract=tmp_path / "orders.yaml")
+    assert (task.contract, [outlet.name for outlet in task.outlets]) == (str(tmp_path / "orders.yaml"), ["orders"])
+    with pytest.raises(ValueError, match="on_fail: expected 'fail' or 'skip', found 'warn'"):
+        ContractGateOperator(task_id="gate", contract="orders.yaml", on_fail="warn")  # type: ignore[arg-type]

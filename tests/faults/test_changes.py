@@ -17,7 +17,7 @@ from deltalake import DeltaTable, write_deltalake
 from invaract_orchestration.audit.reconcile import reconcile
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.contract.load import load_contract
-from invaract_orchestration.errors import AuditUnavailable
+from invaract_orchestration.errors import AuditUnavailable, UsageError
 from invaract_orchestration.settings import read_settings
 from invaract_orchestration.wiring import open_gate
 from tests.faults.ground import AFTER_BOTH, Lake
@@ -478,3 +478,19 @@ def test_submission_whose_transaction_id_has_expired_is_found_in_the_history(tmp
     table.alter.set_table_properties({"delta.setTransactionRetentionDuration": "interval 1 days"})
     again = run(lake, "first", submission_id="one")
     assert (again.code, lake.rows()) == ("publish.already_done", ((1, 10), (2, 20)))
+
+
+def test_correction_that_a_text_asks_for_is_misuse(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    lake.land("first", ((1, "2026-01-01", 11),))
+    with pytest.raises(UsageError, match="supersede is of type str"):
+        run(lake, "first", supersede="false")
+    assert lake.rows() == ((1, 10), (2, 20))
+
+
+def test_source_is_named_by_a_path_as_by_its_text(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    by_path = run(lake, "first", source=lake.root / "landing" / "first.csv")
+    by_text = run(lake, "first", source=str(lake.root / "landing" / "first.csv"))
+    assert (by_path.state, by_text.code, lake.rows()) == ("published", "publish.already_done", ((1, 10), (2, 20)))

@@ -108,3 +108,13 @@ def test_parameter_name_with_markup_is_unsafe() -> None:
 
 def test_placeholders_each_once_in_order() -> None:
     assert placeholders("{b}/{a}/{b}") == ("b", "a")
+
+
+@pytest.mark.parametrize(("value", "kind"), [(5, "int"), (None, "NoneType"), (True, "bool"), (["a"], "list")])
+def test_value_that_is_no_text_is_misuse_and_not_shown(value: object, kind: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        check_parameters({"day": value}, "in/{day}.csv")  # type: ignore[dict-item]
+    assert str(raised.value) == (
+        f"the value of parameter 'day' is of type {kind}, and only a text is taken\nHint: give it as a text, such as '2026'"
+    )
+    assert not isinstance(raised.value, UnsafeName)
