@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Translation
-from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, Literal, reference
+from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, Expression, Literal, UnknownExpression, reference
 from invaract_orchestration.candidate.plan.lineage import output_lineage
 from invaract_orchestration.candidate.plan.nodes import Plan, Project, Read, UnknownPlan
 from invaract_orchestration.candidate.plan.render import render_plan
@@ -93,12 +93,19 @@ def _dataset(contract: Contract, batch: Batch) -> str:
 
 
 def put_out(source: Plan, columns: tuple[Attribute, ...]) -> Plan:
-    """A plan with these columns, each by its name; one that it does not have is null."""
+    """A plan with these columns, each by its name; one that it does not have is null, or any of those that nobody names."""
     if isinstance(source, Read):
         return Read(dataset=source.dataset, columns=columns, format=source.format)
     made = {a.name.lower(): a for a in source.output}
-    items = [Alias(c, reference(made[c.name.lower()]) if c.name.lower() in made else Literal(None, c.type)) for c in columns]
-    return Project(child=source, items=tuple(items))
+    wanted = {c.name.lower() for c in columns}
+    rest = tuple(reference(a) for a in source.output if a.name.lower() not in wanted)
+
+    def value(column: Attribute) -> Expression:
+        if column.name.lower() in made:
+            return reference(made[column.name.lower()])
+        return UnknownExpression("column", rest) if rest else Literal(None, column.type)
+
+    return Project(child=source, items=tuple(Alias(c, value(c)) for c in columns))
 
 
 def input_tags(contract: Contract) -> dict[str, tuple[str, ...]]:
