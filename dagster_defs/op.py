@@ -23,7 +23,7 @@ Producer = Callable[..., Any]
 SUPERSEDE = "invaract/supersede"
 """A run with this tag at `true` publishes a correction that mode `append` refuses otherwise; the audit records it."""
 SUBMISSION = "invaract/submission_id"
-"""A run with this tag submits its batch under that name, such as the same bytes as a new batch."""
+"""A run with this tag submits its batch under that name, such as the same bytes as a new batch; each partition under its own."""
 
 _ALREADY_DONE = "publish.already_done"
 _KNOWN_LIMIT = 20
@@ -118,7 +118,7 @@ class _Run:
             placed = relocated(resource.placed(gated.contract), gated.source)
             settings = resource.settings()
             with offered(placed, rows, slot, settings.lake_root, settings.engine) as offer:
-                call = {**offer.call, **_asked_by_tags(context.run.tags)}
+                call = {**offer.call, **_asked_by_tags(context.run.tags, partition)}
                 result = resource.run(offer.contract, tell=context.log.info, context=run_context(context, slot), **call)
         except InvaractError as error:
             is_misuse = isinstance(error, UsageError | ContractError)
@@ -143,13 +143,16 @@ class _Run:
         return any(_submission(record) == story.result.submission_id for record in records)
 
 
-def _asked_by_tags(tags: Mapping[str, str]) -> dict[str, Any]:
-    """What somebody asked for when launching this run: a correction in mode append, or a batch's own name."""
+def _asked_by_tags(tags: Mapping[str, str], partition: str | None) -> dict[str, Any]:
+    """What somebody asked for when launching this run: a correction in mode append, or a batch's own name.
+
+    A backfill gives all its partitions one tag, and a name stands for one batch: each is named by its partition too.
+    """
     asked: dict[str, Any] = {}
     if tags.get(SUPERSEDE, "").lower() == "true":
         asked["supersede"] = True
     if tags.get(SUBMISSION):
-        asked["submission_id"] = tags[SUBMISSION]
+        asked["submission_id"] = ".".join(filter(None, (tags[SUBMISSION], partition)))
     return asked
 
 

@@ -60,6 +60,23 @@ def test_run_over_several_partitions_reports_each_under_its_own(project: Project
     assert project.ids() == [1, 2, 5, 6]
 
 
+def test_name_that_a_run_gives_stands_for_each_of_its_partitions(project: Project) -> None:
+    asset = project.asset(backfill_policy=dg.BackfillPolicy.single_run())
+    tags = {"dagster/asset_partition_range_start": "2013-03", "dagster/asset_partition_range_end": "2013-04"}
+    first = project.run(asset, tags={**tags, "invaract/submission_id": "again"})
+    assert first.success
+    names = {
+        e.partition: e.materialization.metadata["invaract/submission"].value
+        for e in first.get_asset_materialization_events()
+        if e.asset_key == dg.AssetKey("orders")
+    }
+    assert names == {"2013-03": "again.2013-03", "2013-04": "again.2013-04"}
+    ids = project.ids()
+    alone = project.run(asset, "2013-04", tags={"invaract/submission_id": "again"})
+    assert alone.success
+    assert project.ids() == ids
+
+
 def test_blocked_gate_sensor_tells_of_a_breach_and_of_nothing_else(project: Project) -> None:
     told: list[BlockedGate] = []
     sensor = blocked_gate_sensor("blocked", on_blocked=lambda _, blocked: told.append(blocked))
