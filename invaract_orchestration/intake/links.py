@@ -10,8 +10,11 @@ from pathlib import Path
 
 from invaract_orchestration.contract.model import Link
 from invaract_orchestration.errors import InputUnreadable
+from invaract_orchestration.intake.column_names import fold
+from invaract_orchestration.intake.csv_header import FileHeader
 from invaract_orchestration.intake.digests import digest_files
 from invaract_orchestration.intake.listing import ListedFile, Listing, list_files, verify_unchanged
+from invaract_orchestration.intake.wording import quoted
 
 _FORMATS = {"csv": "csv", "tsv": "csv", "txt": "csv", "json": "json", "jsonl": "json", "ndjson": "json", "parquet": "parquet"}
 
@@ -34,6 +37,15 @@ class Links:
     rows: tuple[LinkRows, ...]
     digest: str
     verify: Callable[[], None]
+
+
+def check_link_header(link: str, header: FileHeader) -> None:
+    """Raises InputUnreadable where the columns of a link cannot be told: no header, or a name that is there twice."""
+    names = [fold(name) for name in header.names]
+    twice = next((name for name, folded in zip(header.names, names, strict=True) if names.count(folded) > 1), None)
+    problem = header.problems[0].sentence if header.problems else f"column {quoted(twice)} is there twice" if twice else None
+    if problem is not None:
+        raise InputUnreadable(f"the link {link!r}: {problem}", hint="letter case does not make two names" if twice else None)
 
 
 def receive_links(

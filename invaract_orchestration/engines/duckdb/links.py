@@ -15,6 +15,7 @@ from invaract_orchestration.engines.delta.read import read_columns
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.infer_json import json_types
+from invaract_orchestration.engines.duckdb.raw_records import read_surely
 from invaract_orchestration.engines.duckdb.rows import rows_of
 from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, translated
 from invaract_orchestration.engines.duckdb.types import known_types
@@ -22,7 +23,7 @@ from invaract_orchestration.errors import InputUnreadable
 from invaract_orchestration.intake.batch import Batch, BatchFile
 from invaract_orchestration.intake.csv_header import read_header
 from invaract_orchestration.intake.json_shape import json_shape
-from invaract_orchestration.intake.links import LinkRows
+from invaract_orchestration.intake.links import LinkRows, check_link_header
 
 
 def hold_links(connection: duckdb.DuckDBPyConnection, batch: Batch, now: datetime) -> Mapping[str, Columns]:
@@ -70,10 +71,13 @@ def _relation(connection: duckdb.DuckDBPyConnection, rows: LinkRows) -> str:
     else:
         source = Source(format="csv")
         headers = [read_header(f, source.options) for f in rows.files]
+        for header in headers:
+            check_link_header(rows.link.name, header)
         types = dict.fromkeys(n for h in headers for n in h.names)
         files = tuple(BatchFile(file=h.file, names=h.names, feeds=h.names) for h in headers)
     fields = tuple(FieldSpec(name=n, type=declared.get(n.lower()) or t or ft.STRING) for n, t in types.items())
-    read = rows_of(Contract(contract="link", source=source, fields=fields), Batch(source=source, files=files))
+    batch = read_surely(connection, Batch(source=source, files=files))
+    read = rows_of(Contract(contract="link", source=source, fields=fields), batch)
     values = ", ".join(f"{read.values[f.name]} AS {q.name(f.name)}" for f in fields)
     guard = f"CASE WHEN {read.guard()} THEN true ELSE error({q.text(BREACH)}) END"
     return f"(SELECT {values} FROM {read.read('refuse', False)} WHERE {guard})"

@@ -19,11 +19,12 @@ from invaract_orchestration.checks.query_bounds import is_within, only_number
 from invaract_orchestration.checks.rows import rows_text
 from invaract_orchestration.checks.type_match import check_reference_types
 from invaract_orchestration.contract.field_types import DATE, FLOATS, INTEGERS, STRING, FieldType
-from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, Key, SourceOptions
+from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, Key, Source, SourceOptions
 from invaract_orchestration.engines.delta.read import read_columns
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.candidate import files_relation
+from invaract_orchestration.engines.duckdb.raw_records import read_surely
 from invaract_orchestration.engines.duckdb.row_conditions import normalized
 from invaract_orchestration.engines.duckdb.rows import read_csv
 from invaract_orchestration.engines.duckdb.session import DeclaredFormBreach, translated
@@ -31,6 +32,7 @@ from invaract_orchestration.engines.duckdb.statistics import integer_span
 from invaract_orchestration.engines.duckdb.text_forms import read_text
 from invaract_orchestration.engines.duckdb.types import duckdb_type, field_type
 from invaract_orchestration.errors import EngineFailure, GateError, NotSupported
+from invaract_orchestration.intake.batch import Batch, BatchFile
 from invaract_orchestration.intake.csv_header import read_header
 from invaract_orchestration.intake.listing import list_files
 
@@ -143,7 +145,9 @@ class Measure:
         try:
             return self._measured(contract, candidate, rule, now)
         except DeclaredFormBreach:
-            raise GateError(f"dataset rule {rule.name!r}: the reference is no well-formed CSV") from None
+            raise GateError(
+                f"dataset rule {rule.name!r}: the reference is no well-formed CSV", code="dataset.reference_type"
+            ) from None
 
     def _measured(self, contract: Contract, candidate: Candidate, rule: DatasetRule, now: datetime) -> DatasetFact:
         with translated(f"measuring dataset rule {rule.name!r}"):
@@ -210,7 +214,9 @@ class Measure:
         if header.problems:
             raise GateError(f"the reference {reference!r}: {header.problems[0].sentence}", code="dataset.reference_missing")
         number = header.names.index(_chosen(list(header.names), column, reference))
-        source = read_csv([str(path)], len(header.names), SourceOptions())[1]
+        own = Batch(source=Source(), files=(BatchFile(file=header.file, names=header.names, feeds=header.names),))
+        surely = read_surely(self.connection, own).files[0].file.path
+        source = read_csv([str(surely)], len(header.names), SourceOptions())[1]
         plain = FieldSpec(name=spec.name, type=spec.type)
         read = read_text(f"c{number}", spec.type, plain, contract.timezone)
         return _distinct(f"c{number}", f"CASE WHEN {read.is_right} THEN {read.value} END", source)

@@ -11,6 +11,7 @@ import functools
 import gzip
 import mmap
 import re
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,6 +67,18 @@ def is_doubtful(connection: duckdb.DuckDBPyConnection, batch: Batch, rows: int |
         _has_doubtful_line(connection, [f for f in batch.files if len(f.names) == width], width, options)
         for width in widths
     )
+
+
+def read_surely(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
+    """Files beside a batch, or copies of them where the reader would take something for what it is not, or would give up."""
+    if batch.source.format == "csv":
+        is_sure = not is_doubtful(connection, batch, None, 0)
+    else:
+        is_sure = not any(_looked_at(file.file.path, batch.source.options).is_uneven for file in batch.files)
+    if is_sure:
+        return batch
+    (scratch,) = connection.execute("SELECT current_setting('temp_directory')").fetchall()[0]
+    return rewritten(batch, Path(scratch) / f"beside-{uuid.uuid4().hex}")
 
 
 def _has_doubtful_line(
