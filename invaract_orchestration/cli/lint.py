@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from invaract_orchestration.cli.console import counted, to_stdout, write_out
 from invaract_orchestration.errors import ContractError, Problem
+
+if TYPE_CHECKING:
+    from invaract_orchestration.contract.lint_finding import LintFinding
+    from invaract_orchestration.contract.model import Contract
 
 
 def lint(
@@ -17,7 +23,6 @@ def lint(
     """Say what is wrong with contracts, without any data."""
     from invaract_orchestration.audit.report import json_text, plain
     from invaract_orchestration.contract.lint import lint as find
-    from invaract_orchestration.contract.lint_finding import LintFinding
     from invaract_orchestration.contract.load import load_contract
 
     problems: list[Problem] = []
@@ -25,7 +30,8 @@ def lint(
     loaded = 0
     for file in contracts:
         try:
-            findings += find(load_contract(file))
+            contract = load_contract(file)
+            findings += (*find(contract), *_of_steps(contract))
             loaded += 1
         except ContractError as error:
             problems += error.problems
@@ -43,3 +49,15 @@ def lint(
         f"{counted(len(problems) + errors, 'error')}, {counted(warnings, 'warning')}"
     )
     return code
+
+
+def _of_steps(contract: Contract) -> tuple[LintFinding, ...]:
+    """Findings about steps, which the embedded engine compiles without a row."""
+    from invaract_orchestration.checks.stepped_lint import lint_steps
+    from invaract_orchestration.wiring import choose_engine, utc_now
+
+    if not contract.transformations:
+        return ()
+    works, _ = choose_engine(engine="duckdb")
+    with tempfile.TemporaryDirectory() as scratch, works.open(Path(scratch) / "lint", str) as session:
+        return tuple(lint_steps(contract, session, utc_now()))

@@ -9,7 +9,8 @@ from sqlglot import exp
 from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.contract.expression_names import ExpressionError
 from invaract_orchestration.contract.expressions import parse_condition
-from invaract_orchestration.contract.model import Contract, RowRule
+from invaract_orchestration.contract.model import Contract, Phase, RowRule
+from invaract_orchestration.contract.step_columns import rewritten_in_post
 from invaract_orchestration.contract.transformations import Deduplicate
 
 
@@ -19,13 +20,14 @@ def implied_rules(contract: Contract) -> tuple[RowRule, ...]:
     Where another rule asks for a value already, a row is not told of twice: only a text of nothing but spaces is left to ask for.
     """
     found: dict[str, RowRule] = {}
-    for step in contract.transformations:
+    for at, step in enumerate(contract.transformations):
         if isinstance(step.step, Deduplicate) and step.step.blank_keys == "quarantine":
             for column in step.step.on:
                 sql = _condition(contract, column, step.step.blank)
                 if sql is not None:
                     name = f"{column}|required_for_dedup"
-                    found.setdefault(name, RowRule.model_construct(name=name, sql=sql, phase=step.runs_in))
+                    phase = "pre" if step.runs_in == "pre" else _late(contract, at, column)
+                    found.setdefault(name, RowRule.model_construct(name=name, sql=sql, phase=phase))
     versions = contract.publish.versions if contract.publish else None
     since = contract.field(versions.since) if versions is not None and versions.since else None
     if since is not None and not since.required:
@@ -33,6 +35,13 @@ def implied_rules(contract: Contract) -> tuple[RowRule, ...]:
         sql = "`" + since.name.replace("`", "``") + "` IS NOT NULL"
         found[name] = RowRule.model_construct(name=name, sql=sql, phase="post" if contract.is_stepped else None)
     return tuple(found.values())
+
+
+def _late(contract: Contract, at: int, column: str) -> Phase | None:
+    """The phase of a rule for a post step: by default that of its column, which a later step may leave out."""
+    before = contract.model_copy(update={"transformations": contract.transformations[:at]})
+    rewritten = rewritten_in_post(before)
+    return "post" if rewritten is None or column.lower() in rewritten else None
 
 
 def _condition(contract: Contract, column: str, blank: str) -> str | None:

@@ -202,7 +202,7 @@ def test_blank_key_is_a_null_and_asked_for_once() -> None:
     )
     assert [(r.name, r.sql, r.phase) for r in contract.quality.row_rules] == [
         ("id__note_required_for_dedup", "`id` IS NOT NULL AND `note` IS NOT NULL", "pre"),
-        ("key_required_for_dedup", "`_key` IS NOT NULL", "post"),
+        ("key_required_for_dedup", "`_key` IS NOT NULL", None),
     ]  # fmt: skip
     steps = [s.deduplicate for s in contract.transformations if s.deduplicate]
     assert {(s.blank_keys, s.blank) for s in steps} == {("keep", "missing")}

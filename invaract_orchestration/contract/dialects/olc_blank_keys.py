@@ -6,8 +6,11 @@ import re
 from collections.abc import Collection, Iterator
 
 from invaract_orchestration.contract.dialects.olc_parts import is_true, key, mapping, rule_name, text, texts
+from invaract_orchestration.contract.dialects.olc_references import phase_of_step, written_names
 from invaract_orchestration.contract.yaml_tree import ListNode, MapNode, Node, ScalarNode
 
+_ANY_COLUMN = ("sql", "rollup", "pivot", "unpivot", "cast", "trim", "lower", "upper")
+"""Kinds of steps that may write any column."""
 _NOT_NULL = re.compile(r"\s*(`?)(\w+)\1\s+is\s+not\s+null\s*\Z", re.IGNORECASE)
 
 
@@ -27,11 +30,11 @@ def not_null_columns(fields: Node | None, rules: list[Node]) -> set[str]:
 
 def blank_keys(steps: list[Node], covered: Collection[str]) -> tuple[list[Node], list[Node]]:
     """The steps, where only a null is blank, and a rule for each key that has to have every part."""
-    pairs = [_step(step, covered) for step in steps]
+    pairs = [_step(step, covered, steps[:at]) for at, step in enumerate(steps)]
     return [step for step, _ in pairs], [rule for _, rules in pairs for rule in rules]
 
 
-def _step(step: Node, covered: Collection[str]) -> tuple[Node, list[Node]]:
+def _step(step: Node, covered: Collection[str], before: list[Node]) -> tuple[Node, list[Node]]:
     options = step.get("deduplicate") if isinstance(step, MapNode) else None
     chosen = options.get("blank_keys") if isinstance(options, MapNode) else None
     is_known = chosen is None or (isinstance(chosen, ScalarNode) and chosen.text in ("quarantine", "keep"))
@@ -42,17 +45,26 @@ def _step(step: Node, covered: Collection[str]) -> tuple[Node, list[Node]]:
     entries = (*(e for e in options.entries if e[0].text != "blank_keys"), *said)
     changed = step.with_entries(tuple((k, mapping(at, *entries) if v is options else v) for k, v in step.entries))
     is_kept = isinstance(chosen, ScalarNode) and chosen.text == "keep"
-    return changed, [] if is_kept else list(_rule(step, options, covered))
+    return changed, [] if is_kept else list(_rule(step, options, covered, before))
 
 
-def _rule(step: MapNode, options: MapNode, covered: Collection[str]) -> Iterator[Node]:
+def _rule(step: MapNode, options: MapNode, covered: Collection[str], before: list[Node]) -> Iterator[Node]:
     columns = texts(options.get("on"))
     if not columns or all(c.text.lower() in covered for c in columns):
         return
-    at, phase = options.at, step.get("phase")
+    at = options.at
+    phase = _phase(step, {c.text.lower() for c in columns}, before)
     sql = " AND ".join("`" + c.text.replace("`", "``") + "` IS NOT NULL" for c in columns)
     name = rule_name("__".join(c.text for c in columns) + "_required_for_dedup")
-    yield mapping(
-        at, (key("name", at), text(name, at)), (key("sql", at), text(sql, at)),
-        (key("phase", at), phase if phase is not None else text("post", at)),
-    )  # fmt: skip
+    said = [(key("phase", at), text(phase, at))] if phase is not None else []
+    yield mapping(at, (key("name", at), text(name, at)), (key("sql", at), text(sql, at)), *said)
+
+
+def _phase(step: MapNode, columns: set[str], before: list[Node]) -> str | None:
+    """The phase of a rule: of a post step by default that of its columns, which a later step may leave out."""
+    if phase_of_step(step) == "pre":
+        return "pre"
+    late = [s for s in before if phase_of_step(s) != "pre"]
+    is_rewritten = any(isinstance(s, MapNode) and any(s.has(k) for k in _ANY_COLUMN) for s in late)
+    is_rewritten = is_rewritten or any(name.text.lower() in columns for s in late for name in written_names(s))
+    return "post" if is_rewritten else None

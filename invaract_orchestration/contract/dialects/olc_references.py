@@ -33,17 +33,19 @@ def lookup_step(looked_up: Node, phase: str, at: Mark) -> Node:
 
 def made_in_post(steps: list[Node]) -> frozenset[str]:
     """The columns, in lower case, that post steps write and no pre step does."""
-    early = {name.text.lower() for step in steps if _phase(step) == "pre" for name in _written(step)}
-    late = {name.text.lower() for step in steps if _phase(step) != "pre" for name in _written(step)}
+    early = {name.text.lower() for step in steps if phase_of_step(step) == "pre" for name in written_names(step)}
+    late = {name.text.lower() for step in steps if phase_of_step(step) != "pre" for name in written_names(step)}
     return frozenset(late - early)
 
 
-def _phase(step: Node) -> str:
+def phase_of_step(step: Node) -> str:
+    """The phase of a step; post where none is written."""
     found = step.get("phase") if isinstance(step, MapNode) else None
     return found.text if isinstance(found, ScalarNode) else "post"
 
 
-def _written(step: Node) -> Iterator[ScalarNode]:
+def written_names(step: Node) -> Iterator[ScalarNode]:
+    """The columns that a step names as written."""
     for kind, options in step.entries if isinstance(step, MapNode) else ():
         if not isinstance(options, MapNode):
             continue
