@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from invaract_orchestration.audit.log import ContractStatus
 from invaract_orchestration.cli.console import print_table, to_stdout, write_out
+
+_NAMED = 5
+"""How many reasons a line names."""
 
 
 def status(
@@ -41,5 +45,10 @@ def _row(status: ContractStatus) -> tuple[str, ...]:
         accepted,
         f"{last.attempt.started_at:%Y-%m-%d %H:%M} {last.state}" if last else "none",
         status.blocked_since[:16].replace("T", " ") if status.blocked_since else "-",
-        ", ".join(status.reasons) or "-",
+        _reasons(status.reasons) or "-",
     )
+
+
+def _reasons(reasons: Sequence[str]) -> str:
+    more = f", and {len(reasons) - _NAMED} more" if len(reasons) > _NAMED else ""
+    return ", ".join(reasons[:_NAMED]) + more

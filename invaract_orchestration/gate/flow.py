@@ -51,6 +51,8 @@ from invaract_orchestration.publish.intent import CommitRecord, intend, refuse_o
 from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_problems
 from invaract_orchestration.verdict.verdict import Bound, Verdict, decide
 
+_NAMED = 10
+"""How many broken checks a message names."""
 _TRIES = 5
 """How often a batch is judged and published again after another writer won."""
 
@@ -242,7 +244,8 @@ class Flow:
         if materialised is not None:
             self._keep(materialised, "rejected")
         count = len(verdict.reasons)
-        message = f"{count} blocking check{'' if count == 1 else 's'} not kept: {', '.join(verdict.reasons[:10])}"
+        more = f", and {count - _NAMED} more" if count > _NAMED else ""
+        message = f"{_of(count, 'blocking check')} not kept: {', '.join(verdict.reasons[:_NAMED])}{more}"
         return self.course.end("rejected", message, code=verdict.reasons[0])
 
     # 6. make it visible, once
@@ -272,7 +275,7 @@ class Flow:
         course.published(published)
         aside = f", {materialised.set_aside} set aside" if materialised.set_aside else ""
         notes = "".join(f"; {n}" for n in published.notes)
-        message = f"version {published.version}, {candidate.rows} rows{aside}, {published.method}{notes}"
+        message = f"version {published.version}, {_of(candidate.rows, 'row')}{aside}, {published.method}{notes}"
         result = course.end("published", message)
         if not result.is_recorded:
             return result

@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse
 
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.stores import SqlAuditStore, open_store
+from invaract_orchestration.testing.audit_records import START
 from invaract_orchestration.ui.app import create_app
 from tests.browser import WIDTHS, Tab, barriers, marks, open_browser
 from tests.cases.conftest import case_folders
@@ -180,6 +181,17 @@ def test_hostile_names_run_nothing(browser: Any, empty_store: SqlAuditStore, ser
             assert tab.page.locator("main img, main script").count() == 0
             assert tab.page.locator("h1").count() == 1
         assert tab.complaints == []
+
+
+@pytest.mark.parametrize("width", ["desk", "phone"])
+def test_names_without_an_end_are_wrapped(browser: Any, empty_store: SqlAuditStore, serve: Serve, width: str) -> None:
+    endless = "a_name_without_an_end_" * 8
+    record_hostile(empty_store, name=endless)
+    with serve(create_app(empty_store, clock=lambda: START)) as url, Tab(browser, width=width) as tab:
+        for path in ("/", "/runs", "/quarantine", "/status", f"/contracts/{endless}", "/runs/att-1"):
+            tab.page.goto(url + path)
+            assert tab.page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width], path
+            assert tab.page.evaluate(SPILLED) == [], path
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -25,23 +25,23 @@ HOSTILE = """<script>alert(1)</script>"'><img src=x onerror=alert(2)>{{7*7}}</ti
 PATHS = ("/", "/runs", "/quarantine", "/status", f"/contracts/{quote(HOSTILE, safe='')}", "/runs/att-1")
 
 
-def record_hostile(store: SqlAuditStore, dag_id: str = HOSTILE) -> None:
+def record_hostile(store: SqlAuditStore, dag_id: str | None = None, name: str = HOSTILE) -> None:
     document = (
         '{"contract": "x", "description": "%s", "fields": [{"name": "%s", "type": "%s", "pattern": "%s"}], "keys": [{"columns": ["%s"]}],'
-        '"publish": {"target": "%s"}, "quality": {"row_rules": [{"name": "%s", "sql": "%s"}]}}' % ((HOSTILE.replace('"', '\\"'),) * 8)
+        '"publish": {"target": "%s"}, "quality": {"row_rules": [{"name": "%s", "sql": "%s"}]}}' % ((name.replace('"', '\\"'),) * 8)
     )
-    version = build_version(HOSTILE, HOSTILE, digest=HOSTILE, document=document)
-    submission = build_submission(contract=HOSTILE, target=f"/lake/a/{HOSTILE}", parameters={HOSTILE: HOSTILE})
-    context = {HOSTILE: HOSTILE, "dag_id": dag_id, "run_id": HOSTILE, "asset": HOSTILE}
-    attempt = build_attempt(contract_version=version, context=context, environment=HOSTILE, host=HOSTILE, engine=HOSTILE)
-    plan = {"plan": f"Read({HOSTILE})\n└─ WHERE {HOSTILE}\n", "lineage": '{"%s": {"kind": "%s"}}' % (("<img src=x onerror=alert(3)>",) * 2)}
-    store.open_attempt(submission, attempt, build_event(message=HOSTILE, detail={HOSTILE: HOSTILE, **plan}))
+    version = build_version(name, name, digest=name, document=document)
+    submission = build_submission(contract=name, target=f"/lake/a/{name}", parameters={name: name})
+    context = {name: name, "dag_id": dag_id or name, "run_id": name, "asset": name}
+    attempt = build_attempt(contract_version=version, context=context, environment=name, host=name, engine=name)
+    plan = {"plan": f"Read({name})\n└─ WHERE {name}\n", "lineage": '{"%s": {"kind": "%s"}}' % (("<img src=x onerror=alert(3)>",) * 2)}
+    store.open_attempt(submission, attempt, build_event(message=name, detail={name: name, **plan}))
     texts = ("check", "expected", "found", "hint", "place")
-    result = build_result(**dict.fromkeys(texts, HOSTILE), outcome="broken", failed=2)
-    verdict = build_verdict(passed=False, reasons=(HOSTILE,), results=(result,), counts=Counts(read=10, failing=2))
-    store.record_verdict(verdict, build_event(state="judged", message=HOSTILE))
-    outcome = build_outcome(state="rejected", code=HOSTILE, message=HOSTILE, counts=Counts(read=10, failing=2), at=START)
-    store.record_outcome(outcome, build_event(state="rejected", message=HOSTILE))
+    result = build_result(**dict.fromkeys(texts, name), outcome="broken", failed=2)
+    verdict = build_verdict(passed=False, reasons=(name,), results=(result,), counts=Counts(read=10, failing=2))
+    store.record_verdict(verdict, build_event(state="judged", message=name))
+    outcome = build_outcome(state="rejected", code=name, message=name, counts=Counts(read=10, failing=2), at=START)
+    store.record_outcome(outcome, build_event(state="rejected", message=name))
 
 
 @pytest.fixture
