@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from invaract_orchestration.contract.field_types import FieldType
+
+LENGTH_OF = "type of "
+"""Begins the name of the constraint that a text's declared length is; the column's name follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,14 @@ class TargetState:
     """Features of the table with which the publisher cannot add a column."""
     is_append_only: bool = False
     """Whether the table forbids that rows are changed or taken out (`delta.appendOnly`)."""
+
+    def constraints_over(self, names: Collection[str]) -> Mapping[str, str]:
+        """The constraints that rows of these columns (in small letters) have to keep: the length of a text asks nothing of a
+        column that they do not have, whose value is null."""
+        return {
+            name: condition for name, condition in self.constraints.items()
+            if not name.startswith(LENGTH_OF) or name.removeprefix(LENGTH_OF).lower() in names
+        }  # fmt: skip
 
     @property
     def exists(self) -> bool:

@@ -49,7 +49,8 @@ def judge_constraints(
         for c in target.columns
         if not c.nullable and c.name.lower() in names
     ]
-    asked += [(f"{name}|target_check", f"CHECK of the target: {sql}", sql) for name, sql in target.constraints.items()]
+    own = target.constraints_over(names)
+    asked += [(f"{name}|target_check", f"CHECK of the target: {sql}", sql) for name, sql in own.items()]
     counts = measurer.count_violations(candidate, [condition for _, _, condition in asked], now)
     return tuple(
         CheckResult(

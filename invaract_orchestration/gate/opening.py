@@ -99,13 +99,19 @@ class Opening:
             raise
         files = tuple(InputFile(name=f.name, size=f.size, modified=f.modified, digest=f.digest) for f in received.files)
         if self.is_run:
-            self.found = self.gate.publisher.find(self.course.target, received.submission_id)
+            try:
+                self.found = self.gate.publisher.find(self.course.target, received.submission_id)
+            except GateError:  # a target that cannot be read settles nothing, and the attempt is on record all the same
+                self._open(own, received.submission_id, received.intake_digest, files, settles=False)
+                raise
             refuse_other_content(self.found, received.submission_id, received.intake_digest)
         self._open(own, received.submission_id, received.intake_digest, files)
         return received
 
-    def _open(self, own: Slice, submission_id: str, intake: str, files: tuple[InputFile, ...]) -> None:
-        if self.is_run:
+    def _open(
+        self, own: Slice, submission_id: str, intake: str, files: tuple[InputFile, ...], *, settles: bool = True
+    ) -> None:
+        if self.is_run and settles:
             settle(self.gate.audit, self.gate.publisher, self.contract.contract, self.course.target, self.gate.clock)
         self.submission = Submission(
             submission_id=submission_id, contract=self.contract.contract, target=self.course.target,

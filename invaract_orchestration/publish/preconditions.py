@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
+from sqlglot import parse_one
+from sqlglot.errors import SqlglotError
+
 from invaract_orchestration.candidate.target import TargetState
+from invaract_orchestration.contract.expression_names import columns_read
 from invaract_orchestration.contract.field_types import BOOLEAN, INT, TIMESTAMP, FieldType
 from invaract_orchestration.contract.model import Contract, FieldSpec
 from invaract_orchestration.errors import TargetRefused
@@ -86,6 +92,7 @@ def target_problems(contract: Contract, target: TargetState) -> tuple[TargetProb
                     hint="declare the field, or let the column be null in the target",
                 )
             )
+    found.extend(_unasked(target, known))
     found.extend(
         TargetProblem(
             sentence=f"the target is partitioned by {n!r}, and the contract has no such field", hint="declare the field"
@@ -126,6 +133,19 @@ def _field_problem(contract: Contract, target: TargetState, spec: FieldSpec) -> 
             hint="make the contract's type the target's, or publish to another table",
         )
     return None
+
+
+def _unasked(target: TargetState, known: set[str]) -> Iterator[TargetProblem]:
+    """Constraints of the target over columns that the rows do not have."""
+    for name, condition in target.constraints_over(known).items():
+        with suppress(SqlglotError):  # what cannot be parsed is told where it is asked
+            unknown = sorted(c for c in columns_read(parse_one(condition, read="spark")) if c.lower() not in known)
+            if unknown:
+                read = _names(tuple(unknown))
+                yield TargetProblem(
+                    sentence=f"the target's constraint {name!r} reads {read}, and the contract has no such field",
+                    hint="declare the field, or take the constraint from the table",
+                )
 
 
 def _unwritable(features: tuple[str, ...]) -> TargetProblem:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable, Field, Schema, write_deltalake
+from deltalake.schema import PrimitiveType
 
 from invaract_orchestration.engines.delta import schema_changes
 from tests.engines.lake import Lake, broken
@@ -88,3 +89,21 @@ def test_constraints_that_an_interrupted_creation_left_out_are_made_up_for(lake:
     assert {k: v for k, v in DeltaTable(lake.target).metadata().configuration.items() if "constraints" in k} == {
         "delta.constraints.id_min": "id >= 0", "delta.constraints.id_max": "id <= 9",
     }  # fmt: skip
+
+
+def test_constraint_over_a_column_that_the_contract_does_not_know_is_named(lake: Lake) -> None:
+    write_deltalake(lake.target, pa.table({"id": pa.array([0], pa.int32()), "p": ["a"], "z": pa.array([1], pa.int32())}))
+    DeltaTable(lake.target).alter.add_constraint({"has_z": "z > 0"})
+    lake.put({"x.csv": "id,p\n1,a\n"})
+    result = lake.run(lake.contract(FIELDS))
+    assert (result.state, result.code, result.message) == (
+        "failed", "publish.target_schema", "the target's constraint 'has_z' reads 'z', and the contract has no such field",
+    )  # fmt: skip
+
+
+def test_length_of_a_text_that_the_contract_does_not_know_asks_nothing(lake: Lake) -> None:
+    text = Field("z", PrimitiveType("string"), metadata={"__CHAR_VARCHAR_TYPE_STRING": "varchar(2)"})
+    DeltaTable.create(lake.target, Schema([Field("id", PrimitiveType("integer")), Field("p", PrimitiveType("string")), text]))
+    lake.put({"x.csv": "id,p\n1,a\n"})
+    assert lake.run(lake.contract(FIELDS)).state == "published"
+    assert lake.rows() == [{"id": 1, "p": "a", "z": None}]

@@ -494,3 +494,15 @@ def test_source_is_named_by_a_path_as_by_its_text(tmp_path: Path) -> None:
     by_path = run(lake, "first", source=lake.root / "landing" / "first.csv")
     by_text = run(lake, "first", source=str(lake.root / "landing" / "first.csv"))
     assert (by_path.state, by_text.code, lake.rows()) == ("published", "publish.already_done", ((1, 10), (2, 20)))
+
+
+def test_target_whose_log_is_damaged_is_told_and_on_record(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+    newest = max((lake.target / "_delta_log").glob("*.json"))
+    whole = newest.read_text()
+    newest.write_text("{damaged")
+    damaged = run(lake, "second")
+    assert (damaged.state, damaged.code, damaged.is_recorded) == ("failed", "input.unreadable", True)
+    newest.write_text(whole)
+    assert (run(lake, "second").state, lake.rows()) == ("published", AFTER_BOTH["append"])

@@ -9,7 +9,7 @@ from typing import Any
 
 from deltalake import DeltaTable
 
-from invaract_orchestration.candidate.target import TargetColumn, TargetState
+from invaract_orchestration.candidate.target import LENGTH_OF, TargetColumn, TargetState
 from invaract_orchestration.engines.delta.features import PROMOTABLE, UNWIDENABLE, unwritable_features, writer_features
 from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.delta.restored import restored_before
@@ -29,7 +29,7 @@ def inspect_table(location: str) -> TargetState:
     fields = table.schema().fields
     constraints = {k[len(_CONSTRAINT) :]: v for k, v in configuration.items() if k.startswith(_CONSTRAINT)}
     constraints |= {f"invariant of {f.name}": rule for f in fields if (rule := _invariant(f.metadata)) is not None}
-    constraints |= {f"type of {f.name}": rule for f in fields if (rule := _length_rule(f)) is not None}
+    constraints |= {f"{LENGTH_OF}{f.name}": rule for f in fields if (rule := _length_rule(f)) is not None}
     return TargetState(
         location=location,
         version=table.version(),
