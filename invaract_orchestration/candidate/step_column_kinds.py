@@ -9,6 +9,7 @@ from invaract_orchestration.candidate.step_input import (
     StepInput,
     StepQuery,
     cast,
+    common_type,
     expression,
     in_place,
     moment_of,
@@ -60,15 +61,9 @@ def upper_query(step: t.Letters, rows: StepInput) -> StepQuery:
 def coalesce_query(step: t.Coalesce, rows: StepInput) -> StepQuery:
     """See `Coalesce`."""
     sources = [rows.name(n) for n in step.sources or (step.field,)]
-    type_ = rows.columns[sources[0]]
-    other = next((n for n in sources if rows.columns[n] != type_), None)
-    if other is not None:
-        raise step_error(
-            f"coalesce takes columns of one type: {sources[0]!r} is {type_}, {other!r} is {rows.columns[other]}",
-            "cast one of them first",
-        )
+    type_ = common_type(sources, rows, "coalesce")
     last = [] if step.default is None else [typed_literal(step.default, type_, "coalesce.default")]
-    first, *others = [*map(quoted_column, sources), *last]
+    first, *others = [*(cast(quoted_column(n), rows.columns[n], type_, n) for n in sources), *last]
     return in_place(rows, {step.output or step.field: exp.Coalesce(this=first, expressions=others) if others else first})
 
 

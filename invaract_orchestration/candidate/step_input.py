@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -138,6 +138,25 @@ def cast(value: exp.Expr, from_: ft.FieldType, to: ft.FieldType, name: str) -> e
     if not can_cast(from_, to):
         raise step_error(f"column {name!r} is {from_}, which cannot be cast to {to}")
     return m.mark(m.CAST, value, from_, to)
+
+
+def common_type(names: Sequence[str], rows: StepInput, what: str) -> ft.FieldType:
+    """The type that holds the values of all columns: their own, or for whole numbers and floats the wider one.
+
+    Raises:
+        GateError: there is none.
+    """
+    types = [rows.columns[n] for n in names]
+    if all(t in (*ft.INTEGERS, *ft.FLOATS) for t in types) and len(set(types)) > 1:
+        is_whole = all(t in ft.INTEGERS for t in types)
+        return max(types, key=ft.INTEGERS.index) if is_whole else ft.DOUBLE
+    other = next((n for n, t in zip(names, types, strict=True) if t != types[0]), None)
+    if other is not None:
+        raise step_error(
+            f"{what} takes columns of one type: {names[0]!r} is {types[0]}, {other!r} is {rows.columns[other]}",
+            "cast one of them first",
+        )
+    return types[0]
 
 
 def can_cast(from_: ft.FieldType, to: ft.FieldType) -> bool:

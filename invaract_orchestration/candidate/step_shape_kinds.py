@@ -7,10 +7,11 @@ from sqlglot import exp
 from invaract_orchestration.candidate.step_input import (
     StepInput,
     StepQuery,
+    cast,
+    common_type,
     expression,
     quoted_column,
     select_rows,
-    step_error,
     text_literal,
     typed_literal,
     under_name,
@@ -57,14 +58,12 @@ def _aggregate(agg: str, cell: exp.Expr) -> exp.Expr:
 def unpivot_query(step: t.Unpivot, rows: StepInput) -> StepQuery:
     """See `Unpivot`."""
     values = [rows.name(n) for n in step.value_vars]
-    type_ = rows.columns[values[0]]
-    other = next((n for n in values if rows.columns[n] != type_), None)
-    if other is not None:
-        raise step_error(f"unpivot takes columns of one type: {values[0]!r} is {type_}, {other!r} is {rows.columns[other]}")
+    type_ = common_type(values, rows, "unpivot")
     ids = [rows.name(n) for n in step.id_vars] or [n for n in rows.columns if n not in values]
     parts = []
     for name in values:
-        made = [under_name(text_literal(name), step.key_field), under_name(quoted_column(name), step.value_field)]
+        value = cast(quoted_column(name), rows.columns[name], type_, name)
+        made = [under_name(text_literal(name), step.key_field), under_name(value, step.value_field)]
         part = select_rows([*(under_name(quoted_column(n), n) for n in ids), *made], has_row=rows.has_row)
         if not step.include_nulls:
             part = part.where(exp.Not(this=exp.Is(this=quoted_column(name), expression=exp.Null())), copy=False)

@@ -175,6 +175,21 @@ KINDS: list[tuple[str, str, list[Row], list[Row]]] = [
         "transformations: [{sql: 'SELECT a, COUNT(*) AS n FROM source GROUP BY a HAVING COUNT(*) > 1'}]\n",
         [{"a": 1}, {"a": 1}, {"a": 2}], [{"a": 1, "n": 2}],
     ),
+    (
+        "coalesce of numbers of two widths",
+        "fields: [{name: a, type: int}, {name: b, type: double}, {name: c, type: double}]\n"
+        "transformations: [{coalesce: {field: c, sources: [a, b], default: 0.5}}]\n",
+        [{"a": 2, "b": None}, {"a": None, "b": 1.5}, {"a": None, "b": None}],
+        [{"a": 2, "b": None, "c": 2.0}, {"a": None, "b": 1.5, "c": 1.5}, {"a": None, "b": None, "c": 0.5}],
+    ),
+    (
+        "unpivot of numbers of two widths",
+        "source_fields: [{name: id, type: int}, {name: a, type: smallint}, {name: b, type: bigint}]\n"
+        "fields: [{name: id, type: int}, {name: key, type: string}, {name: value, type: bigint}]\n"
+        "transformations: [{unpivot: {id_vars: [id], value_vars: [a, b]}}]\n",
+        [{"id": 1, "a": 2, "b": 9007199254740993}],
+        [{"id": 1, "key": "a", "value": 2}, {"id": 1, "key": "b", "value": 9007199254740993}],
+    ),
 ]  # fmt: skip
 
 
