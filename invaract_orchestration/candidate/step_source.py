@@ -118,10 +118,8 @@ def _is_read_as(declared: ft.FieldType, found: ft.FieldType) -> bool:
         return found in (*ft.INTEGERS, *ft.FLOATS)
     if declared in ft.INTEGERS:
         return found in ft.INTEGERS
-    if isinstance(declared, ft.Struct | ft.Map):
-        return isinstance(found, ft.Struct)
-    if isinstance(declared, ft.Array):
-        return isinstance(found, ft.Array)
+    if isinstance(declared, ft.Struct | ft.Map | ft.Array):
+        return True  # nothing else can become one, so each value that is none is a failure of its row
     return declared == found and declared in (ft.STRING, ft.BOOLEAN)
 
 
