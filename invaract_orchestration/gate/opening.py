@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 
 from invaract_orchestration.audit.course import Course
 from invaract_orchestration.audit.reconcile import PROCESS, publication_on_record, settle, this_process
-from invaract_orchestration.audit.records import InputFile, Submission
+from invaract_orchestration.audit.records import InputFile, PublicationRecord, Submission
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.contract.model import Contract
-from invaract_orchestration.errors import GateError, UsageError
+from invaract_orchestration.errors import AuditError, GateError, UsageError
 from invaract_orchestration.intake.parameters import fill
 from invaract_orchestration.intake.places import candidates_place, find_named_places, place_identity, table_place
 from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, transformed, unreadable_id
@@ -154,11 +154,19 @@ class Opening:
 
     def already_done(self, found: Published) -> GateResult:
         """The end of an attempt whose submission another attempt has published."""
-        on_record = None if self.submission is None else publication_on_record(self.gate.audit, self.submission)
+        on_record = self._on_record()
         self.course.published(found, on_record)
         version = on_record.table_version if on_record else found.version if found.commit else None
         said = f" as version {version}" if version is not None else f"; {UNKNOWN_VERSION}"
         return self.course.end("published", f"already published{said}", code="publish.already_done")
+
+    def _on_record(self) -> PublicationRecord | None:
+        if self.submission is None:
+            return None
+        try:
+            return publication_on_record(self.gate.audit, self.submission)
+        except AuditError:
+            return None  # the end of the attempt will say that the store cannot be reached
 
     def _is_in_log(self, own: Slice) -> bool:
         """Whether a commit of the target carries the slice: the audit may have been lost, the table's own log has not."""

@@ -506,3 +506,18 @@ def test_target_whose_log_is_damaged_is_told_and_on_record(tmp_path: Path) -> No
     assert (damaged.state, damaged.code, damaged.is_recorded) == ("failed", "input.unreadable", True)
     newest.write_text(whole)
     assert (run(lake, "second").state, lake.rows()) == ("published", AFTER_BOTH["append"])
+
+
+def test_audit_down_at_the_end_of_a_retry_is_still_a_publication(tmp_path: Path) -> None:
+    lake = Lake.make(tmp_path / "lake", "append")
+    run(lake, "first")
+
+    def down() -> None:
+        raise AuditUnavailable("the audit store is down")
+
+    def changed(gate: Any) -> Any:
+        return replace(gate, audit=Before(Before(gate.audit, "publications", down), "record_outcome", down))
+
+    again = run(lake, "first", change=changed)
+    assert (again.state, again.code, again.exit_code, lake.rows()) == ("published", "audit.pending", 4, ((1, 10), (2, 20)))
+    assert run(lake, "first").exit_code == 0
