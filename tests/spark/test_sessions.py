@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from weakref import ref
 
+import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.connect.client import SparkConnectClient
+from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 from invaract_orchestration.engines.spark.engine import SparkEngine
+from invaract_orchestration.engines.spark.left_behind import let_go
 from invaract_orchestration.engines.spark.session import private_session
 from tests.engines.lake import broken
 from tests.spark.lakes import EngineLake, engine_of
@@ -88,6 +100,47 @@ def test_active_session_is_taken_and_no_other_is_started(lake: EngineLake, spark
         assert session.private.spark is not spark
 
 
+def test_session_that_is_active_stays_so_and_turns_rdds_into_frames(lake: EngineLake, spark: Any) -> None:
+    table = pa.table({"id": [1], "note": ["a"]})
+    fields = "{name: id, type: bigint}\n{name: note, type: string}"
+    assert lake.run(lake.contract(fields), frame=table, submission_id="f").state == "published"
+    active: Any = SparkSession.getActiveSession()
+    assert active is spark
+    assert SparkSession._get_j_spark_session_class(spark._jvm).active().sessionUUID() == spark._jsparkSession.sessionUUID()
+    assert spark.sparkContext.parallelize([(1,)]).toDF(["a"]).sparkSession is spark
+
+
+def test_session_of_the_process_is_taken_in_every_thread_as_it_is(spark: Any) -> None:
+    before = dict(spark.conf.getAll)
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(lambda: SparkEngine().base).result() is spark
+    assert dict(spark.conf.getAll) == before
+
+
+@pytest.mark.parametrize("engine", ["spark", "spark-connect"])
+@pytest.mark.parametrize("state", ["published", "rejected"])
+def test_nothing_of_a_run_is_left_in_the_process(spark: Any, tmp_path: Path, engine: str, state: str) -> None:
+    """Without the collector of cycles: what PySpark holds of the JVM or of a server is small to it, however large it is there."""
+    lake = EngineLake(root=tmp_path, engine=engine)
+    lake.put({"a.csv": "id,note\n1,x\n" + ("x,y\n" if state == "rejected" else "")})
+    contract = lake.contract("{name: id, type: int}\n{name: note, type: string}", more="keys: [[id]]")
+    lake.run(contract)
+    gc.collect()
+    gc.disable()
+    try:
+        before = left()
+        assert [lake.check(contract).state for _ in range(2)] == ["judged"] * 2
+        assert left() == before
+    finally:
+        gc.enable()
+
+
+def left() -> tuple[int, ...]:
+    """Sessions of classic Spark, and clients of Spark Connect."""
+    known = gc.get_objects()
+    return tuple(sum(type(o) is kind for o in known) for kind in (SparkSession, SparkConnectClient))
+
+
 def test_frame_of_the_users_session_keeps_the_meaning_that_it_has_there(lake: EngineLake, spark: Any) -> None:
     with settings(spark, {"spark.sql.session.timeZone": "Asia/Tokyo"}):
         frame = spark.sql("SELECT 1 AS id, date(timestamp'2026-01-01 23:30:00Z') AS day")
@@ -123,3 +176,65 @@ def test_value_of_a_bad_cell_is_in_no_message(lake: EngineLake, value: str, capf
     told = capfd.readouterr()
     assert result.state == "rejected"
     assert "canary" not in repr(result) + told.out + told.err
+
+
+def test_server_that_does_not_answer_holds_up_no_end() -> None:
+    spark = ConnectSession("sc://127.0.0.1:9")
+    client = ref(spark.client)
+    let_go(spark, is_remote=True)
+    assert spark.is_stopped
+    del spark
+    gc.collect()
+    assert client() is None
+
+
+WITHOUT_DELTA = """
+import sys
+from pathlib import Path
+import pyarrow as pa
+from deltalake import write_deltalake
+from pyspark.sql import SparkSession
+from invaract_orchestration.engines.spark.engine import SparkEngine
+from invaract_orchestration.engines.spark.publisher import SparkPublisher
+from invaract_orchestration.errors import GateError
+from invaract_orchestration.gate import Gate
+from tests.engines.lake import Lake
+
+root = Path(sys.argv[1])
+lake = Lake(root=root)
+options = {"spark.ui.enabled": "false", "spark.log.level": "ERROR", "spark.sql.warehouse.dir": str(root / "warehouse")}
+builder = SparkSession.builder.master("local[1]")
+for name, value in options.items():
+    builder = builder.config(name, value)
+engine = SparkEngine(session=builder.getOrCreate())
+gate = Gate(engine=engine, publisher=SparkPublisher(engine), audit=lake.audit, waivers=lake.audit, lake_root=root)
+
+def told(**call):
+    try:
+        result = gate.run(**call)
+        print(result.state, result.code)
+    except GateError as error:
+        print("raised", error.code)
+
+fields = "{name: id, type: bigint}"
+lake.put({"a.csv": "id\\n1\\n"})
+contract = lake.contract(fields)
+told(contract=contract)
+write_deltalake(str(root / "src"), pa.table({"id": [1]}))
+delta = lake.contract(fields, source="format: delta")
+told(contract=delta.model_copy(update={"source": delta.source.model_copy(update={"location": "./src"})}))
+named = contract.model_copy(update={"publish": contract.publish.model_copy(update={"target": "default.t"})})
+told(contract=named)
+engine.session.stop()
+told(contract=contract)
+"""
+
+
+def test_session_without_delta_and_one_that_was_stopped_are_told(spark: Any, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_DELTA, str(tmp_path)], capture_output=True, text=True, timeout=300, check=False,
+        cwd=Path(__file__).parents[2],
+        env={k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_SUBMIT")} | {"PYTHONPATH": "."},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines() == ["published None", "failed engine.no_delta", "raised engine.no_delta", "failed engine.stopped"]

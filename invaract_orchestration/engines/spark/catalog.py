@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from traceback import clear_frames
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from invaract_orchestration.engines.spark import sql_text as q
-from invaract_orchestration.engines.spark.session import STARTED, is_connect, translated
+from invaract_orchestration.engines.spark.session import STARTED, is_connect, no_delta, translated
 from invaract_orchestration.errors import GateError, NotSupported, PublishConflict
 
 _NO_TABLE = ("TABLE_OR_VIEW_NOT_FOUND",)
@@ -68,7 +69,10 @@ def _existing(session: Any, name: str, parts: list[str]) -> str | None:
                 raise _other(name, "a view", "publish to a table; a view is read with a source of format sql") from None
             if condition.startswith("DELTA_"):
                 raise _other(name, "a table whose Delta log cannot be read", "check its folder, or drop it") from None
+            if "`detail`" in str(error).lower() and parts[-1].lower() != "detail":  # taken for the name of a table
+                raise no_delta(f"looking up the table {name!r}") from None
             if condition.startswith(_NO_DATABASE):
+                clear_frames(error.__traceback__)  # as in `ignored`
                 return None
             raise
     if str(detail[0]).lower() != "delta":

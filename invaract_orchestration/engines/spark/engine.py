@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -28,12 +28,13 @@ from invaract_orchestration.engines.spark.catalog import CatalogTables
 from invaract_orchestration.engines.spark.files import redigest
 from invaract_orchestration.engines.spark.frames import handed_in, input_frame, query_frame, table_frame
 from invaract_orchestration.engines.spark.keys import count_key
+from invaract_orchestration.engines.spark.left_behind import ignored
 from invaract_orchestration.engines.spark.linked_files import linked
 from invaract_orchestration.engines.spark.measure import Measure
 from invaract_orchestration.engines.spark.observe import frame_schema, observe
 from invaract_orchestration.engines.spark.plan_classic import translate_classic
 from invaract_orchestration.engines.spark.plan_connect import translate_connect
-from invaract_orchestration.engines.spark.session import PrivateSession, private_session, translated, user_session
+from invaract_orchestration.engines.spark.session import PrivateSession, private_session, running, translated, user_session
 from invaract_orchestration.engines.spark.step_links import hold_links, json_types, link_frame
 from invaract_orchestration.engines.spark.steps import SparkViews
 from invaract_orchestration.engines.spark.transform import Made, make_frame
@@ -75,10 +76,10 @@ class SparkEngine:
     def base(self) -> Any:
         """The session to work beside."""
         if self.session is not None or self.remote is None:
-            return self.session or user_session(None, self.master, self.jars)
+            return running(self.session or user_session(None, self.master, self.jars))
         if not self.opened:
             self.opened.append(user_session(self.remote, self.master, self.jars))
-        return self.opened[0]
+        return running(self.opened[0])
 
     def locate(self, name: str) -> str | None:
         """See `Engine.locate`."""
@@ -183,7 +184,7 @@ class SparkSession:
     def forget(self) -> None:
         """Drop what other sessions could see of this one."""
         for view in self.views:
-            with suppress(Exception):
+            with ignored():
                 self.private.spark.catalog.dropGlobalTempView(view)
 
     def _frame(self, batch: Batch, now: datetime) -> Any:

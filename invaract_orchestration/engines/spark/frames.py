@@ -15,6 +15,7 @@ from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.spark import spark_sql
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.arrow_types import field_type
+from invaract_orchestration.engines.spark.left_behind import kept_active
 from invaract_orchestration.engines.spark.types import schema_text
 from invaract_orchestration.errors import InputUnreadable, NotSupported
 from invaract_orchestration.intake.batch import Batch, BatchFile
@@ -106,7 +107,14 @@ def handed_in(spark: Any, frame: Any, views: list[str]) -> Any:
     `views` takes the name of the view, which has to be dropped at the end. Arrow tables and pandas frames are taken too.
     """
     if not hasattr(frame, "createOrReplaceGlobalTempView"):
-        return spark.createDataFrame(arrow_table(frame))
+        with kept_active(spark):
+            return spark.createDataFrame(arrow_table(frame))
+    if hasattr(frame, "_jdf") != hasattr(spark, "_jsparkSession"):
+        hint = "hand in a frame of the session that the gate works beside"
+        raise NotSupported("the DataFrame that was handed in is not of the gate's Spark session", hint=hint)
+    if frame.isStreaming:
+        hint = "a submission is one closed batch: read it with spark.read"
+        raise NotSupported("the DataFrame that was handed in is a stream", hint=hint)
     name = f"invaract_{uuid.uuid4().hex}"
     frame.createOrReplaceGlobalTempView(name)
     views.append(name)
@@ -117,7 +125,12 @@ def arrow_table(frame: Any) -> pa.Table:
     """The rows of an Arrow table or stream, a pandas or a polars frame, in Arrow types that Spark takes."""
     if hasattr(frame, "__arrow_c_stream__"):
         table = pa.RecordBatchReader.from_stream(frame).read_all()
-    else:
+    elif hasattr(frame, "iloc"):
         table = pa.Table.from_pandas(frame, preserve_index=False)
+    else:
+        raise NotSupported(
+            f"a frame of type {type(frame).__module__}.{type(frame).__qualname__} cannot be read",
+            hint="hand in a DataFrame of Spark, pandas or polars, or an Arrow table",
+        )
     views = {pa.string_view(): pa.string(), pa.large_string(): pa.string(), pa.binary_view(): pa.binary()}
     return table.cast(pa.schema([pa.field(f.name, views.get(f.type, f.type), f.nullable) for f in table.schema]))

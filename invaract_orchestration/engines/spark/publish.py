@@ -7,7 +7,7 @@ is tried once: whoever comes in between makes it fail. What slips through the mo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.catalog import condition_of
 from invaract_orchestration.engines.spark.files import candidate_frame
+from invaract_orchestration.engines.spark.left_behind import ignored
 from invaract_orchestration.engines.spark.scd2 import merge_versions_sql, older_rows_sql
 from invaract_orchestration.engines.spark.session import PrivateSession
 from invaract_orchestration.engines.spark.types import spark_type
@@ -82,7 +83,7 @@ def _settings(session: PrivateSession, values: dict[str, str]) -> Iterator[None]
         yield
     finally:
         for name in values:
-            with suppress(Exception):  # a session that is lost has no settings, and the outcome is what counts
+            with ignored():  # a session that is lost has no settings, and the outcome is what counts
                 session.spark.conf.unset(name)
 
 

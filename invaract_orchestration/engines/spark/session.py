@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from traceback import clear_frames
 from typing import Any
 
 from invaract_orchestration.engines.spark.jars import jar_options, require_java
+from invaract_orchestration.engines.spark.left_behind import ignored, kept_active, let_go
 from invaract_orchestration.errors import EngineFailure, GateError, InputUnreadable, InvaractError, MissingExtra
 
 STARTED = "spark.invaract.session"
@@ -64,6 +66,8 @@ _KEPT = (
 )  # fmt: skip
 """Settings of the user's session that say where things are and how the work is done, and not what it means."""
 
+_LOST = ("Py4JNetworkError", "RetriesExceeded", "ConnectionRefusedError")
+_NO_DELTA = ("failed to find the data source: delta", "delta_configure_spark_session")
 _KNOWN = (
     ("rows-are-still-to-come", "a function has fixed its plan before its rows were there", "leave checkpoints and RDDs out"),
     ("unexpected end of input stream", "a compressed file is cut off or damaged", "ask for the file again and submit it anew"),
@@ -160,9 +164,10 @@ def user_session(remote: str | None, master: str, jars: str | None) -> Any:
         raise MissingExtra("the Spark engine", "spark") from None
     if remote is not None:
         return _connected(remote)
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
+    with ignored():  # there is none; asking for one by `builder` would set its settings
+        active = SparkSession.active()  # also in a thread that has not used it yet
+        if not _is_stopped(active):
+            return active
     require_java()
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else Python functions run on whatever python3 is
@@ -222,30 +227,40 @@ def private_session(base: Any) -> Iterator[PrivateSession]:
     try:
         yield PrivateSession(spark, remote)
     finally:
-        if remote:
-            with suppress(Exception):  # the server forgets it in time
-                spark.client.release_session()
-                spark.client.close()
+        let_go(spark, is_remote=remote)
+
+
+def running(session: Any) -> Any:
+    """The session, if it is not stopped. Raises GateError."""
+    if _is_stopped(session):
+        hint = "give the gate a session that runs, or none: then it starts one"
+        raise GateError("the Spark session was stopped", code="engine.stopped", hint=hint)
+    return session
+
+
+def _is_stopped(session: Any) -> bool:
+    return bool(session.is_stopped) if is_connect(session) else session.sparkContext._jsc is None
 
 
 def _set_meaning(spark: Any) -> None:
     others = [n for n in spark.conf.getAll if n.startswith(_SQL) and not n.startswith(_KEPT) and n not in _MEANING]
     for name in others:
-        with suppress(Exception):  # a static setting, which is one for all sessions
+        with ignored():  # a static setting, which is one for all sessions
             spark.conf.unset(name)
     for name, value in _MEANING.items():
-        with suppress(Exception):  # a setting that this Spark does not know
+        with ignored():  # a setting that this Spark does not know
             spark.conf.set(name, value)
 
 
 def _beside(base: Any) -> Any:
-    spark = base.newSession()
+    with kept_active(base):
+        spark = base.newSession()
     for name, value in base.conf.getAll.items():
         if name.startswith(_KEPT):
-            with suppress(Exception):  # a static setting, which both sessions share
+            with ignored():  # a static setting, which both sessions share
                 spark.conf.set(name, value)
     catalog, database = base.catalog.currentCatalog(), base.catalog.currentDatabase()
-    with suppress(Exception):  # a catalog that this session cannot open is no reason to stop
+    with ignored():  # a catalog that this session cannot open is no reason to stop
         spark.catalog.setCurrentCatalog(catalog)
         spark.catalog.setCurrentDatabase(database)
     return spark
@@ -259,11 +274,26 @@ def translated(doing: str) -> Iterator[None]:
     except InvaractError:
         raise
     except Exception as error:  # noqa: BLE001  # Spark raises classes of py4j, grpc and its own
+        clear_frames(error.__traceback__)
         raise _translate(doing, error) from None
+
+
+def no_delta(doing: str) -> GateError:
+    """The session cannot do it, as it was started without Delta Lake."""
+    return GateError(
+        f"{doing}: the Spark session was started without Delta Lake", code="engine.no_delta",
+        hint="start it with the JARs of delta-spark, spark.sql.extensions and spark.sql.catalog.spark_catalog, or let the gate "
+        "start one",
+    )  # fmt: skip
 
 
 def _translate(doing: str, error: Exception) -> GateError:
     message = str(error).lower()
+    if any(part in message for part in _NO_DELTA):
+        return no_delta(doing)
+    if type(error).__name__ in _LOST:
+        hint = "look whether the driver or the Connect server runs, then submit the batch again; it is published once"
+        return EngineFailure(f"{doing}: the connection to Spark was lost", hint=hint)
     for part, sentence, hint in _KNOWN:
         if part in message:
             return InputUnreadable(f"{doing}: {sentence}", hint=hint)
