@@ -1,11 +1,14 @@
-"""Names of columns in typed sources: two that differ only in letter case are told apart, whatever the reader calls them."""
+"""Columns of typed sources as their files have them, whatever the reader makes of their names and types."""
 
 from __future__ import annotations
 
+import io
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.engines.lake import Lake, broken
@@ -44,3 +47,20 @@ def test_rows_handed_in_with_columns_that_differ_only_in_case_are_a_duplicate(la
         )):  # fmt: skip
             result = lake.run(contract, frame=frame, submission_id=f"s{number}")
             assert broken(result) == {"schema|duplicate": None}
+
+
+def test_parquet_timestamp_of_96_bits_is_an_instant(lake: Lake) -> None:
+    instants = [datetime(2026, 1, 5, 10, 20, 30, 123456, UTC), datetime(1500, 1, 1, tzinfo=UTC), None]
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"t": pa.array(instants, pa.timestamp("us", "UTC"))}), sink, use_deprecated_int96_timestamps=True)
+    lake.put({"a.parquet": sink.getvalue(), "b.parquet": parquet(pa.table({"t": pa.array(instants[:1], pa.timestamp("us", "UTC"))}))})
+    assert lake.run(lake.contract("{name: t, type: timestamp}", source="format: parquet")).state == "published"
+    assert sorted(str(row["t"]) for row in lake.rows()) == sorted(str(t) for t in [*instants, instants[0]])
+
+
+def test_parquet_timestamp_of_96_bits_is_no_local_time(lake: Lake) -> None:
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"t": pa.array([0], pa.timestamp("us"))}), sink, use_deprecated_int96_timestamps=True)
+    lake.put({"a.parquet": sink.getvalue()})
+    result = lake.run(lake.contract("{name: t, type: timestamp_ntz}", source="format: parquet"))
+    assert broken(result) == {"schema|type": None}

@@ -27,10 +27,10 @@ from invaract_orchestration.contract.field_types import (
 from invaract_orchestration.contract.model import FieldSpec, SourceOptions
 from invaract_orchestration.contract.template import DraftColumn, FileDraft
 from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.observe import parquet_columns
 from invaract_orchestration.engines.duckdb.rows import read_csv
 from invaract_orchestration.engines.duckdb.session import translated
 from invaract_orchestration.engines.duckdb.text_forms import read_text
-from invaract_orchestration.engines.duckdb.types import field_type
 from invaract_orchestration.errors import InputUnreadable
 from invaract_orchestration.intake.csv_header import FileHeader, read_header
 from invaract_orchestration.intake.listing import ListedFile, list_files
@@ -92,11 +92,10 @@ def _with_folders(found: FileDraft, file: ListedFile) -> FileDraft:
 
 def _parquet(connection: duckdb.DuckDBPyConnection, file: ListedFile) -> FileDraft:
     with translated("reading the schema"):
-        relation = connection.sql(f"SELECT * FROM read_parquet({q.paths([file.path])}, hive_partitioning=false)")
+        found = parquet_columns(connection, file.path)
         rows = connection.execute(f"SELECT count(*) FROM read_parquet({q.paths([file.path])})").fetchone()
     columns = []
-    for name, native in zip(relation.columns, relation.types, strict=True):
-        type_ = field_type(native)
+    for name, type_ in found:
         note = f"found {type_}, which a contract cannot name: cast it at its source" if isinstance(type_, str) else None
         columns.append(DraftColumn(spec=FieldSpec(name=name, type=STRING if isinstance(type_, str) else type_), note=note))
     return FileDraft(format="parquet", columns=tuple(columns), rows=rows[0] if rows else 0)

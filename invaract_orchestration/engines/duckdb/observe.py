@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
 import duckdb
 
 from invaract_orchestration.checks.schema_match import ObservedColumn, ObservedSchema
+from invaract_orchestration.contract.field_types import TIMESTAMP, FieldType
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.delta.read import open_table, read_columns
 from invaract_orchestration.engines.delta.types import field_type as delta_field_type
@@ -35,27 +37,33 @@ def observe(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Ba
 
 def _parquet(connection: duckdb.DuckDBPyConnection, contract: Contract, file: BatchFile) -> ObservedSchema:
     with translated(f"reading the schema of {file.file.name}"):
-        relation = connection.sql(f"SELECT * FROM read_parquet({q.paths([file.file.path])}, hive_partitioning=false)")
-        nodes = connection.execute(f"SELECT name, num_children FROM parquet_schema({q.text(str(file.file.path))})").fetchall()
-    names = _own_names(nodes)
-    columns = [
-        ObservedColumn(name=name, type=field_type(native)) for name, native in zip(names, relation.types, strict=True)
-    ]
+        found = parquet_columns(connection, file.file.path)
+    columns = [ObservedColumn(name=name, type=type_) for name, type_ in found]
     agreed = {f.name for f in contract.fields}
     folders = [ObservedColumn(name=n) for n in file.file.columns_beside({c.name for c in columns}, agreed)]
     return ObservedSchema(place=file.file.name, columns=(*columns, *folders))
 
 
-def _own_names(nodes: list[tuple[str, int | None]]) -> list[str]:
-    """The names of a file's columns as it has them, from its schema with every parent before its children: a relation gives the
-    second of two that differ only in letter case a name of its own.
+def parquet_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[str, FieldType | str]]:
+    """Name and type of each column of a Parquet file."""
+    types = connection.sql(f"SELECT * FROM read_parquet({q.paths([path])}, hive_partitioning=false)").types
+    nodes = connection.execute(
+        f"SELECT name, num_children, type = 'INT96' FROM parquet_schema({q.text(str(path))})"
+    ).fetchall()
+    own = zip(_own_columns(nodes), types, strict=True)
+    return [(name, TIMESTAMP if is_instant else field_type(native)) for (name, is_instant), native in own]
+
+
+def _own_columns(nodes: list[tuple[str, int | None, bool | None]]) -> list[tuple[str, bool]]:
+    """Each column of a file as its schema has it, where every parent comes before its children: its own name, as a relation
+    renames the second of two that differ only in letter case, and whether it is a timestamp of 96 bits, which is an instant.
     """
-    names, skipped = [], 0
-    for name, children in nodes[1:]:
+    columns, skipped = [], 0
+    for name, children, is_instant in nodes[1:]:
         if skipped == 0:
-            names.append(name)
+            columns.append((name, bool(is_instant)))
         skipped = max(skipped - 1, 0) + (children or 0)
-    return names
+    return columns
 
 
 def _json(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch) -> tuple[ObservedSchema, ...]:

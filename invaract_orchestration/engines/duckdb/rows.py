@@ -12,7 +12,7 @@ from typing import Literal
 import duckdb
 
 from invaract_orchestration.checks.row_rules import DUPLICATE_KEY, MALFORMED
-from invaract_orchestration.contract.field_types import BOOLEAN, INTEGERS, STRING, FieldType
+from invaract_orchestration.contract.field_types import BOOLEAN, INTEGERS, STRING, TIMESTAMP, FieldType
 from invaract_orchestration.contract.model import Contract, SourceOptions
 from invaract_orchestration.engines.duckdb import json_forms
 from invaract_orchestration.engines.duckdb import sql_text as q
@@ -196,7 +196,9 @@ def _typed(contract: Contract, batch: Batch) -> Rows:
     present = {f.name for f in fields} - batch.absent - set(folders)
     columns = []
     for i, spec in enumerate(fields):
-        if spec.name in present:
+        if spec.name in present and spec.type == TIMESTAMP and batch.files:
+            columns.append(f"CAST({q.name(spec.name)} AS TIMESTAMPTZ) AS v{i}")  # one of 96 bits has no zone in the reader's eyes
+        elif spec.name in present:
             columns.append(f"{q.name(spec.name)} AS v{i}")
         elif spec.name in folders:
             columns.append(f"{_folder_value(spec.name, folders)} AS v{i}")
