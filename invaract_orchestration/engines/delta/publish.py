@@ -192,7 +192,7 @@ def _replaced(intent: PublishIntent, table: DeltaTable) -> tuple[list[RemoveActi
     actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()
     chosen = actions
     if mode == "replace_partitions":
-        replaced = {tuple(_partition_text(v) for _, v in f.partition) for f in intent.candidate.files}
+        replaced = {tuple(_partition_text(v) for _, v in f.partition) for f in intent.candidate.files if f.rows}
         chosen = [a for a in actions if tuple(_partition_text(a[f"partition.{p}"]) for p in partitions) in replaced]
     counts = [a.get("num_records") for a in chosen]
     now = int(time.time() * 1000)
