@@ -205,6 +205,20 @@ def test_key_that_is_there_twice_breaks_its_element_of_an_array_alone(lake: Lake
     assert lake.aside() == [("x.json", n, rules) for n, rules in enumerate(expected, 1) if rules]
 
 
+@pytest.mark.parametrize("after", [" x", "\n[{\"id\":2}]", ",", "]", "}", "]}", "}]", ']} {"id":3}', '],"r":[{"id":2}]'])
+def test_file_that_holds_more_than_its_array_is_not_read(lake: Lake, after: str) -> None:
+    lake.put({"x.json": '[{"id":1}]' + after, "y.json": '[{"id":7}]'})
+    result = lake.run(lake.contract("{name: id, type: int}", source="format: json, options: {shape: array}"))
+    assert (result.state, result.code, lake.rows()) == ("failed", "input.unreadable", []), result
+
+
+@pytest.mark.parametrize("text", ["", " \n", "[]", " [ ]\n"])
+def test_file_without_an_element_has_no_records(lake: Lake, text: str) -> None:
+    lake.put({"x.json": text, "y.json": ' [ {"id":7} ]\n'})
+    result = lake.run(lake.contract("{name: id, type: int}", source="format: json, options: {shape: array}"))
+    assert (result.state, lake.rows()) == ("published", [{"id": 7}]), result
+
+
 @pytest.mark.parametrize("written", ["-0.0", "-0", "-0e0", "-1e-400", "-0." + "0" * 50])
 def test_zero_of_json_has_no_sign(lake: Lake, written: str) -> None:
     lake.put({"x.jsonl": f'{{"d":{written},"f":{written}}}\n'})

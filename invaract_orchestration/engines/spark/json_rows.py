@@ -94,6 +94,7 @@ def _elements(session: PrivateSession, paths: list[Path], *, with_texts: bool) -
     """The records of files that hold one array each."""
     whole = session.spark.read.option("recursiveFileLookup", "true").text([q.path(p) for p in paths], wholetext=True)
     whole = whole.selectExpr("value", "_metadata.file_path AS f", f"{_array('value')} AS strict")
+    whole = whole.where(f"trim(BOTH {q.text(' ' + chr(9) + chr(13) + chr(10))} FROM value) <> ''")
     whole = _marked(whole, "value", "strict IS NULL")
     failed = f"CAST(raise_error({q.text('invaract: malformed array')}) AS ARRAY<VARIANT>)"
     whole = whole.selectExpr(
@@ -108,7 +109,8 @@ def _elements(session: PrivateSession, paths: list[Path], *, with_texts: bool) -
 
 
 def _array(text: str) -> str:
-    return f"TRY_CAST(try_parse_json({text}) AS ARRAY<VARIANT>)"
+    """The elements of a text that is one array and nothing else."""
+    return f"TRY_CAST({json_forms.record(text)} AS ARRAY<VARIANT>)"
 
 
 def _marked(frame: Any, text: str, where: str) -> Any:
