@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import Protocol
 
 from invaract_orchestration.audit.records import (
@@ -85,15 +84,6 @@ class ContractStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DayCount:
-    """How many attempts started on one day (in UTC) stand at one state."""
-
-    day: date
-    state: str
-    attempts: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleCount:
     """How many rejected attempts one check was a reason for, and how many rows failed it in all of them together."""
 
@@ -125,16 +115,6 @@ class AuditReader(Protocol):
 
     def contract_versions(self, contract: str) -> Sequence[ContractVersion]:
         """Versions of a contract, newest first."""
-
-    def counts_by_day(
-        self, *, contract: str | None = None, since: datetime | None = None, until: datetime | None = None
-    ) -> Sequence[DayCount]:
-        """Attempts of `run` by the day they started on and the state they stand at; `until` itself is outside."""
-
-    def rejections_by_rule(
-        self, *, contract: str | None = None, since: datetime | None = None, until: datetime | None = None
-    ) -> Sequence[RuleCount]:
-        """Checks that had attempts of `run` rejected, the most frequent first."""
 
 
 class WaiverLog(Protocol):

@@ -70,7 +70,7 @@ class SqlAuditBrowser:
 
     def rejections(self, scope: Scope, *, since: datetime, contract: str | None = None) -> Sequence[RuleCount]:
         """Checks that had attempts of `run` rejected, the most frequent first."""
-        period = [*statistics.period(contract, since, None), *conditions.visible(scope)]
+        period = [*statistics.period(contract, since), *conditions.visible(scope)]
         return self._database.read(lambda connection: statistics.rejections_by_rule(connection, period))
 
     def delays(self, scope: Scope, *, since: datetime) -> Sequence[Delay]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 from sqlalchemy import Connection, select
 
-from invaract_orchestration.audit.log import AttemptView, ContractStatus, DayCount, RuleCount
+from invaract_orchestration.audit.log import AttemptView, ContractStatus
 from invaract_orchestration.audit.records import ContractVersion
-from invaract_orchestration.stores import models, rows, statistics
+from invaract_orchestration.stores import models, rows
 from invaract_orchestration.stores.conditions import found, in_context, position_of, starts
 from invaract_orchestration.stores.database import Database
 from invaract_orchestration.stores.queries import fetch
@@ -66,20 +65,6 @@ class SqlAuditReader:
         table = models.contract_version
         query = select(table).where(table.c.contract == contract).order_by(table.c.position.desc())
         return self._database.read(lambda connection: [rows.contract_of(row) for row in fetch(connection, query)])
-
-    def counts_by_day(
-        self, *, contract: str | None = None, since: datetime | None = None, until: datetime | None = None
-    ) -> Sequence[DayCount]:
-        """Attempts of `run` by day and state, the latest day first."""
-        period = statistics.period(contract, since, until)
-        return self._database.read(lambda connection: statistics.counts_by_day(connection, period))
-
-    def rejections_by_rule(
-        self, *, contract: str | None = None, since: datetime | None = None, until: datetime | None = None
-    ) -> Sequence[RuleCount]:
-        """Checks that had attempts of `run` rejected, the most frequent first."""
-        period = statistics.period(contract, since, until)
-        return self._database.read(lambda connection: statistics.rejections_by_rule(connection, period))
 
 
 def _attempt(connection: Connection, attempt_id: str) -> AttemptView | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, exists, false, func, select
 
-from invaract_orchestration.audit.log import DayCount, RuleCount
+from invaract_orchestration.audit.log import RuleCount
 from invaract_orchestration.stores import models
 from invaract_orchestration.stores.models import zoned
 
@@ -14,15 +14,13 @@ _state = models.attempt_state.c
 _result = models.check_result.c
 
 
-def period(contract: str | None, since: datetime | None, until: datetime | None) -> list[ColumnElement[bool]]:
+def period(contract: str | None, since: datetime | None) -> list[ColumnElement[bool]]:
     """Conditions on attempts of `run`; what is null does not restrict."""
     conditions: list[ColumnElement[bool]] = [_state.kind == "run"]
     if contract is not None:
         conditions.append(_state.contract == contract)
     if since is not None:
         conditions.append(_state.started_at >= zoned(since))
-    if until is not None:
-        conditions.append(_state.started_at < zoned(until))
     return conditions
 
 
@@ -30,19 +28,7 @@ def days_from(contract: str | None, since: datetime) -> list[ColumnElement[bool]
     """Conditions on attempts of `run` that started then or later; by the index of days alone when that is a midnight in UTC."""
     first = since.astimezone(UTC)
     is_midnight = first.time() == datetime.min.time()
-    return [*period(contract, None if is_midnight else since, None), _state.day >= first.date().isoformat()]
-
-
-def counts_by_day(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[DayCount]:
-    """Attempts by day and state, the latest day first."""
-    query = (
-        select(_state.day, _state.state, func.count().label("attempts"))
-        .where(*conditions).group_by(_state.day, _state.state).order_by(_state.day.desc(), _state.state)
-    )  # fmt: skip
-    return [
-        DayCount(day=date.fromisoformat(row.day), state=row.state, attempts=row.attempts)
-        for row in connection.execute(query)
-    ]
+    return [*period(contract, None if is_midnight else since), _state.day >= first.date().isoformat()]
 
 
 def rejections_by_rule(connection: Connection, conditions: list[ColumnElement[bool]]) -> list[RuleCount]:

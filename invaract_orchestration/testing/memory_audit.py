@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import TypeVar
 
 from invaract_orchestration.audit.chain import utc_text
-from invaract_orchestration.audit.log import AttemptView, ContractStatus, DayCount, PublishedView, RuleCount
+from invaract_orchestration.audit.log import AttemptView, ContractStatus, PublishedView
 from invaract_orchestration.audit.records import (
     SETTLED,
     Attempt,
@@ -167,39 +165,6 @@ class MemoryAudit:
     def contract_versions(self, contract: str) -> Sequence[ContractVersion]:
         """Versions of a contract, the last recorded first."""
         return [version for version in reversed(self._versions.values()) if version.contract == contract]
-
-    def counts_by_day(
-        self, *, contract: str | None = None, since: datetime | None = None, until: datetime | None = None
-    ) -> Sequence[DayCount]:
-        """Attempts of `run` by day and state, the latest day first."""
-        trails = self._runs(contract, since, until)
-        counts = Counter((trail.attempt.started_at.astimezone(UTC).date(), trail.state) for trail in trails)
-        ordered = sorted(counts.items(), key=lambda item: (-item[0][0].toordinal(), item[0][1]))
-        return [DayCount(day=day, state=state, attempts=count) for (day, state), count in ordered]
-
-    def rejections_by_rule(
-        self, *, contract: str | None = None, since: datetime | None = None, until: datetime | None = None
-    ) -> Sequence[RuleCount]:
-        """Checks that had attempts of `run` rejected, the most frequent first."""
-        attempts: Counter[tuple[str, str]] = Counter()
-        failed: Counter[tuple[str, str]] = Counter()
-        for trail in self._runs(contract, since, until):
-            if trail.state == "rejected" and trail.verdicts:
-                for result in trail.verdicts[-1].results:
-                    if result.is_blocking:
-                        key = (trail.attempt.contract_version.contract, result.check)
-                        attempts[key] += 1
-                        failed[key] += result.failed or 0
-        ordered = sorted(attempts, key=lambda key: (-attempts[key], key))
-        return [RuleCount(contract=key[0], check=key[1], attempts=attempts[key], failed=failed[key]) for key in ordered]
-
-    def _runs(self, contract: str | None, since: datetime | None, until: datetime | None) -> Iterable[_Trail]:
-        for trail in self._trails.values():
-            attempt = trail.attempt
-            is_late_enough = since is None or attempt.started_at >= since
-            is_in_time = is_late_enough and (until is None or attempt.started_at < until)
-            if attempt.kind == "run" and is_in_time and contract in {None, attempt.contract_version.contract}:
-                yield trail
 
     def _status(self, contract: str, target: str) -> ContractStatus:
         runs = self.attempts(contract=contract, target=target, kind="run", limit=len(self._trails))

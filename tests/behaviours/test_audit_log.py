@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
-from invaract_orchestration.audit.log import AuditLog, AuditReader, DayCount, RuleCount, WaiverLog
+from invaract_orchestration.audit.log import AuditLog, AuditReader, WaiverLog
 from invaract_orchestration.audit.records import Counts
 from invaract_orchestration.errors import AuditError, ContractVersionReused
 from invaract_orchestration.stores import open_store
@@ -310,7 +310,6 @@ def test_times_of_any_zone_read_back_in_utc_with_microseconds(audit: Audit) -> N
     view = audit.attempt("att-1")
     assert view is not None
     assert view.attempt.started_at == datetime.fromisoformat("2026-03-01T15:30:00.000007+00:00")
-    assert audit.counts_by_day() == [DayCount(day=date(2026, 3, 1), state="received", attempts=1)]
 
 
 def test_attempts_pages_without_gap_or_repeat(audit: Audit) -> None:
@@ -401,34 +400,6 @@ def test_contract_versions_newest_first(audit: Audit) -> None:
     record_published(audit, 4)
     assert [each.version for each in audit.contract_versions("flights")] == ["1.9.0", "1.10.0", "1.0.0"]
     assert audit.contract_versions("none") == []
-
-
-def test_counts_by_day_and_rejections_by_rule_count_runs_in_the_period(audit: Audit) -> None:
-    for number, days, checks in (
-        (1, 0, ()),
-        (2, 0, ("dest|required",)),
-        (3, 1, ("dest|required", "carrier|allowed")),
-        (4, 2, ("dest|required",)),
-    ):  # fmt: skip
-        started_at = START + timedelta(days=days)
-        if checks:
-            record_rejected(audit, number, *checks, started_at=started_at)
-        else:
-            record_published(audit, number, started_at=started_at)
-    record_rejected(audit, 5, "dest|required", kind="check")
-    assert audit.counts_by_day(until=START + timedelta(days=2)) == [
-        DayCount(day=date(2026, 3, 2), state="rejected", attempts=1),
-        DayCount(day=date(2026, 3, 1), state="published", attempts=1),
-        DayCount(day=date(2026, 3, 1), state="rejected", attempts=1),
-    ]
-    assert audit.rejections_by_rule() == [
-        RuleCount(contract="flights", check="dest|required", attempts=3, failed=6),
-        RuleCount(contract="flights", check="carrier|allowed", attempts=1, failed=2),
-    ]
-    assert audit.rejections_by_rule(since=START + timedelta(days=2), contract="flights") == [
-        RuleCount(contract="flights", check="dest|required", attempts=1, failed=2)
-    ]
-    assert audit.rejections_by_rule(contract="weather") == []
 
 
 def test_waivers_are_kept_by_candidate(audit: Audit) -> None:

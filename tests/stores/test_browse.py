@@ -150,3 +150,26 @@ def test_delay_is_the_median_from_the_first_receipt(store: SqlAuditStore) -> Non
         record_published(store, number, started_at=START - timedelta(minutes=minutes))
     (delay,) = store.delays(EVERYTHING, since=SINCE)
     assert (delay.median, delay.publications) == (timedelta(minutes=20), 3)
+
+
+def test_rejections_count_the_runs_of_the_period_by_check(store: SqlAuditStore) -> None:
+    for number, days, checks in (
+        (1, 0, ()),
+        (2, 0, ("dest|required",)),
+        (3, 1, ("dest|required", "carrier|allowed")),
+        (4, 2, ("dest|required",)),
+    ):  # fmt: skip
+        started_at = START + timedelta(days=days)
+        if checks:
+            record_rejected(store, number, *checks, started_at=started_at)
+        else:
+            record_published(store, number, started_at=started_at)
+    record_rejected(store, 5, "dest|required", kind="check")
+    assert store.rejections(EVERYTHING, since=START) == [
+        RuleCount(contract="flights", check="dest|required", attempts=3, failed=6),
+        RuleCount(contract="flights", check="carrier|allowed", attempts=1, failed=2),
+    ]
+    assert store.rejections(EVERYTHING, since=START + timedelta(days=2), contract="flights") == [
+        RuleCount(contract="flights", check="dest|required", attempts=1, failed=2)
+    ]
+    assert store.rejections(EVERYTHING, since=START, contract="weather") == []

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
+from invaract_orchestration.audit.browse import EVERYTHING
 from invaract_orchestration.errors import AuditError, AuditUnavailable
 from invaract_orchestration.stores import SqlAuditStore, open_store
 from invaract_orchestration.testing.audit_records import build_attempt, build_event, build_submission, record_published
@@ -121,7 +122,7 @@ def test_write_time_without_zone_is_refused(store: SqlAuditStore) -> None:
     with pytest.raises(AuditError, match="A time without a zone"):
         store.open_attempt(build_submission(), build_attempt(started_at=naive), build_event())
     with pytest.raises(AuditError, match="A time without a zone"):
-        store.counts_by_day(since=naive)
+        store.rejections(EVERYTHING, since=naive)
     assert store.attempts() == []
 
 

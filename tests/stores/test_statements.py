@@ -26,8 +26,8 @@ READS: dict[str, Callable[[SqlAuditStore], Any]] = {
     "unsettled": lambda store: store.unsettled("flights", "lake/flights"),
     "publications": lambda store: store.publications("flights", "lake/flights"),
     "statuses": lambda store: store.statuses(),
-    "counts by day": lambda store: store.counts_by_day(),
-    "rejections by rule": lambda store: store.rejections_by_rule(),
+    "activity": lambda store: store.activity(EVERYTHING, since=DAY),
+    "rejections": lambda store: store.rejections(EVERYTHING, since=DAY),
     "contract versions": lambda store: store.contract_versions("flights"),
 }
 
