@@ -101,7 +101,9 @@ def under_ids(plan: Plan, columns: tuple[Attribute, ...]) -> Plan:
     """The plan with its columns, by position, under the ids of others."""
     if tuple(a.id for a in plan.output) == tuple(a.id for a in columns):
         return plan
-    return Project(child=plan, items=tuple(Alias(a, reference(b)) for a, b in zip(columns, plan.output, strict=True)))
+    return Project(child=plan, items=tuple(
+        Alias(Attribute(a.id, b.name, a.type), reference(b)) for a, b in zip(columns, plan.output, strict=True)
+    ))
 
 
 def _table_name(node: CatalystNode) -> str | None:

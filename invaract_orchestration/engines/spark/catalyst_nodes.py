@@ -8,7 +8,9 @@ from typing import Any
 from invaract_orchestration.candidate.plan.diagnostics import Diagnostic
 from invaract_orchestration.candidate.plan.expressions import (
     Attribute,
+    ColumnReference,
     Expression,
+    Function,
     Literal,
     Subquery,
     all_of,
@@ -30,6 +32,7 @@ from invaract_orchestration.candidate.plan.nodes import (
     UnknownPlan,
     Window,
 )
+from invaract_orchestration.candidate.plan.traverse import references, replaced
 from invaract_orchestration.engines.spark.catalyst_expand import expanded
 from invaract_orchestration.engines.spark.catalyst_expressions import (
     CatalystExpressions,
@@ -55,7 +58,7 @@ _JOINS: dict[str, JoinKind] = {
 _TRANSPARENT = frozenset({
     "SubqueryAlias", "View", "ResolvedHint", "UnresolvedHint", "Repartition", "RepartitionByExpression",
     "RebalancePartitions", "EventTimeWatermark", "CollectMetrics", "LocalLimit", "CTERelationDef", "NoopDataset",
-    "SubqueryColumnAliases",
+    "SubqueryColumnAliases", "PipeOperator",
 })  # fmt: skip
 _CODE = frozenset({
     "MapInPandas", "MapInArrow", "PythonMapInArrow", "FlatMapGroupsInPandas", "FlatMapGroupsInArrow",
@@ -192,9 +195,15 @@ class CatalystNodes:
             return with_grouping_sets(node, child, self._reader)
         if is_pivot(node):
             return as_pivot(node, child, self._reader)
+        windows = _time_windows(node, child)
+
+        def as_written(one: Expression) -> Expression | None:
+            return windows.get(one.id) if isinstance(one, ColumnReference) else None
+
+        keys = listed(self._reader, node, "groupingExpressions")
         return Aggregate(
             child=child,
-            keys=listed(self._reader, node, "groupingExpressions"),
+            keys=tuple(replaced(key, as_written) for key in keys) if windows else keys,
             items=named_list(self._reader, node, "aggregateExpressions"),
         )
 
@@ -251,6 +260,19 @@ def _is_the_engines(node: CatalystNode) -> bool:
     is_window = _makes_time_window(below, "projections") or _makes_time_window(below, "projectList")
     is_tumbling = bool(below.children) and below.children[0].kind == "Filter" and below.kind == "Project"
     return is_window and not is_tumbling and kinds <= _ENGINE_FILTERS
+
+
+def _time_windows(node: CatalystNode, child: Plan) -> dict[int, Expression]:
+    """The time windows that the analyser computes in a step below an aggregation, as the function that was written."""
+    below = node.children[0]
+    while below.kind == "Filter" and _is_the_engines(below):
+        below = below.children[0]
+    is_window = _makes_time_window(below, "projections") or _makes_time_window(below, "projectList")
+    if not isinstance(child, Project) or not is_window:
+        return {}
+    made = [item for item in child.items if not isinstance(item.expression, ColumnReference)]
+    read = [(item.attribute.id, {one.id: one for one in references(item.expression)}) for item in made]
+    return {at: Function("window", tuple(columns.values())) for at, columns in read}
 
 
 def _makes_time_window(node: CatalystNode, name: str) -> bool:

@@ -7,21 +7,22 @@ from typing import Any
 
 from invaract_orchestration.candidate.plan.expressions import (
     Alias,
-    Attribute,
     Cast,
     ColumnReference,
     Expression,
     Function,
     Literal,
+    UnknownExpression,
     passed,
     reference,
 )
 from invaract_orchestration.candidate.plan.nodes import Aggregate, Generate, Project
 from invaract_orchestration.candidate.plan.sql.grouping import has_aggregate
-from invaract_orchestration.candidate.plan.sql.scope import stepped_into
+from invaract_orchestration.candidate.plan.sql.scope import Session, stepped_into
+from invaract_orchestration.candidate.plan.sql.values import expression_type
 from invaract_orchestration.candidate.plan.traverse import references
 from invaract_orchestration.contract.field_types import BOOLEAN, FLOATS, INTEGERS, STRING, Array, Decimal, FieldType, Map, Struct
-from invaract_orchestration.engines.spark.connect_expressions import ConnectReader, output_name
+from invaract_orchestration.engines.spark.connect_expressions import ConnectReader, output_name, shown_name
 from invaract_orchestration.engines.spark.connect_frames import Frame, item_of
 from invaract_orchestration.engines.spark.connect_grouping import with_calls
 from invaract_orchestration.engines.spark.connect_tables import columns_of
@@ -65,7 +66,9 @@ def _selected(expression: Any, below: Frame, reader: ConnectReader) -> list[Alia
     """What one element of a select list puts out: a column, those of a star or pattern, or several of a generator."""
     match type(expression).__name__:
         case "UnresolvedStar":
-            return [passed(a) for a in _star(expression, below)]
+            return _star(expression, below, reader)
+        case "SQLExpression" if (several := reader.starred_text(expression._expr)) is not None:
+            return several
         case "UnresolvedRegex" if expression.col_name.startswith("`"):
             flags = 0 if reader.session.case_sensitive else re.IGNORECASE
             pattern = re.compile(expression.col_name.strip("`"), flags)
@@ -77,25 +80,35 @@ def _selected(expression: Any, below: Frame, reader: ConnectReader) -> list[Alia
     if len(several) > 1 and (not names or len(names) == len(several)):
         chosen = names or [item.attribute.name for item in several]
         return [item_of(n, reference(i.attribute), reader.session) for n, i in zip(chosen, several, strict=True)]
-    return [item_of(output_name(expression), made, reader.session)]
+    return [item_of(shown_name(expression, made), made, reader.session)]
 
 
-def _star(node: Any, below: Frame) -> tuple[Attribute, ...]:
-    if node._plan_id is not None and node._plan_id in below.origins:
-        return below.origins[node._plan_id]
-    target = str(node._unparsed_target or "").removesuffix(".*").lower()
-    return tuple(a for a in below.columns if not target or below.qualifiers.get(a.id) == (target,))
+def _star(node: Any, below: Frame, reader: ConnectReader) -> list[Alias]:
+    """The columns of the frame, of one of its inputs, or the fields of a struct; where nobody knows these, one for all."""
+    found = below.starred(node)
+    if found is not None:
+        return [passed(a) for a in found]
+    every = str(node._unparsed_target)
+    whole = reader.column(every.removesuffix(".*"), node._plan_id)
+    type_ = expression_type(whole)
+    if isinstance(type_, Struct):
+        return [item_of(name, stepped_into(whole, (name,)), reader.session) for name, _ in type_.fields]
+    return [item_of(every, UnknownExpression(every, (whole,)), reader.session)]
 
 
 def _replaced(below: Frame, named: list[tuple[str, Expression]], reader: ConnectReader) -> Frame:
     session = reader.session
     new = {session.folded(name): (name, made) for name, made in named}
     items = [
-        Alias(session.attribute(a.name), new.pop(session.folded(a.name))[1]) if session.folded(a.name) in new else passed(a)
+        _made(a.name, new.pop(session.folded(a.name))[1], session) if session.folded(a.name) in new else passed(a)
         for a in below.columns
     ]
-    items += [Alias(session.attribute(name), made) for name, made in new.values()]
+    items += [_made(name, made, session) for name, made in new.values()]
     return below.over(Project(child=with_calls(below.plan, reader), items=tuple(items)))
+
+
+def _made(name: str, value: Expression, session: Session) -> Alias:
+    return Alias(session.attribute(name, expression_type(value)), value)
 
 
 def _renamed(below: Frame, names: list[str], reader: ConnectReader) -> Frame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,11 +32,21 @@ from invaract_orchestration.candidate.plan.expressions import (
     reference,
 )
 from invaract_orchestration.candidate.plan.nodes import Plan
+from invaract_orchestration.candidate.plan.render import generated_name
 from invaract_orchestration.candidate.plan.sql.expressions import QueryReader, Reader, WindowCall
 from invaract_orchestration.candidate.plan.sql.parse import parse_statements
 from invaract_orchestration.candidate.plan.sql.scope import Session, stepped_into
-from invaract_orchestration.candidate.plan.sql.values import expression_type
-from invaract_orchestration.contract.field_types import BOOLEAN, STRING, FieldType
+from invaract_orchestration.candidate.plan.sql.select_lists import star_in, starred
+from invaract_orchestration.candidate.plan.sql.values import (
+    array_type,
+    declared_type,
+    expression_type,
+    generated_columns,
+    map_type,
+    struct_type,
+)
+from invaract_orchestration.candidate.plan.traverse import walk
+from invaract_orchestration.contract.field_types import BOOLEAN, STRING, Array, FieldType, Map
 from invaract_orchestration.engines.spark.catalyst_tree import catalyst_type
 from invaract_orchestration.engines.spark.connect_frames import Frame
 
@@ -43,6 +54,7 @@ _COMPARISONS: dict[str, ComparisonOperator] = {
     "==": "=", "=": "=", "<=>": "<=>", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">=",
 }  # fmt: skip
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "negative", "positive"})
+_TIME_WINDOWS = frozenset({"window", "session_window"})
 _AGGREGATE_EVALUATIONS = frozenset({200, 202, 217, 252, 254})
 
 
@@ -63,7 +75,7 @@ class ConnectReader:
         node = getattr(node, "_expr", node) if type(node).__name__ == "Column" else node
         match type(node).__name__:
             case "ColumnReference":
-                return self._column(node)
+                return self.column(str(node._unparsed_identifier), node._plan_id)
             case "ColumnAlias":
                 return self.read(node._child)
             case "LiteralExpression":
@@ -96,16 +108,26 @@ class ConnectReader:
                 return Function("variable")
             case "NamedArgumentExpression":
                 return self.read(node._value)
+            case "WithField" | "DropField" as kind:
+                return Function("with_field" if kind == "WithField" else "drop_field", tuple(map(self.read, node.children)))
         return self._unknown(node)
 
-    def _column(self, node: Any) -> Expression:
-        name = str(node._unparsed_identifier)
+    def column(self, name: str, plan_id: int | None) -> Expression:
+        """The column of a name, of a certain frame where the client says which."""
         scope = self.frame.scope(self.session, self.around)
-        found = self.frame.column(name, node._plan_id, scope, self.around)
+        found = self.frame.column(name, plan_id, scope, self.around)
         if found is not None:
             return found
         self.session.lose("plan.unknown_column", f"column {name!r} is in none of the inputs")
         return UnknownExpression(f"column {name}")
+
+    def starred_text(self, text: str) -> list[Alias] | None:
+        """The columns of a text that is a star; null for any other."""
+        written = parse_statements(f"SELECT {text}", dialect=self.session.dialect)[0].expressions[0]
+        star = star_in(written)
+        if star is None:
+            return None
+        return list(starred(star, written, Reader(self.frame.scope(self.session, self.around), self.query)))
 
     def _text(self, text: str) -> Expression:
         statement = parse_statements(f"SELECT {text}", dialect=self.session.dialect)[0]
@@ -126,7 +148,7 @@ class ConnectReader:
             return BooleanExpr("NOT", (self.read(node._args[0]),))
         if name == "count" and any(type(one).__name__ == "UnresolvedStar" for one in node._args):
             return AggregateCall("COUNT", (), bool(getattr(node, "_is_distinct", False)))
-        args = tuple(self.read(one) for one in node._args)
+        args = tuple(read for one in node._args for read in self._spread(one))
         if name in _ARITHMETIC:
             return Arithmetic({"negative": "-", "positive": "+"}.get(name, name), args)
         if name == "in":
@@ -137,28 +159,53 @@ class ConnectReader:
             return Conditional(pairs, args[-1] if len(args) % 2 else None)
         if name in GENERATORS:
             return self._generator(name, args)
-        return self._named(name, args, is_distinct=bool(getattr(node, "_is_distinct", False)))
+        return self._named(name, list(node._args), args, is_distinct=bool(getattr(node, "_is_distinct", False)))
 
-    def _named(self, name: str, args: tuple[Expression, ...], *, is_distinct: bool) -> Expression:
+    def _spread(self, node: Any) -> tuple[Expression, ...]:
+        """An argument of a function; `*` is all columns of the frame."""
+        starred = self.frame.starred(node) if type(node).__name__ == "UnresolvedStar" else None
+        return (self.read(node),) if starred is None else tuple(reference(a) for a in starred)
+
+    def _named(self, name: str, written: list[Any], args: tuple[Expression, ...], *, is_distinct: bool) -> Expression:
         if name not in BUILT_IN:
             return UDF(name, args)
         if name in AGGREGATES and name not in WINDOW_ONLY:
             is_count_of_rows = name == "count" and all(isinstance(arg, Literal) for arg in args)
             return AggregateCall(aggregate_name(name), () if is_count_of_rows else args, is_distinct)
-        return Function(name, args)
+        if name in ("grouping", "grouping_id"):  # they tell of the grouping set, not of a value
+            return Function(name)
+        return Function(name, args, self._built_type(name, written, args))
+
+    def _built_type(self, name: str, written: list[Any], args: tuple[Expression, ...]) -> FieldType | None:
+        """The type of a struct, an array, or the value of a JSON text with a written schema."""
+        if name == "struct":
+            names = [given for one in written for given in self._given_names(one)]
+            return struct_type(list(zip(names, args, strict=True))) if len(names) == len(args) else None
+        if name == "array":
+            return array_type(args)
+        if name == "map":
+            return map_type(args)
+        if name == "from_json" and len(args) > 1 and isinstance(args[1], Literal) and isinstance(args[1].value, str):
+            text = args[1].value
+            return catalyst_type(json.loads(text)) if text.lstrip().startswith("{") else declared_type(text)
+        return None
+
+    def _given_names(self, node: Any) -> list[str]:
+        starred = self.frame.starred(node) if type(node).__name__ == "UnresolvedStar" else None
+        return [output_name(node)] if starred is None else [a.name for a in starred]
 
     def _generator(self, name: str, args: tuple[Expression, ...]) -> Expression:
         made = Function(name, args)
-        names = ["pos", "col"] if name.startswith("posexplode") else ["col"]
-        items = [Alias(self.session.attribute(column), made) for column in names]
+        items = [Alias(self.session.attribute(column, type_), made) for column, type_ in generated_columns(name, args)]
         self.generators.append((made, items))
         return reference(items[-1].attribute)
 
     def _window(self, node: Any) -> Expression:
         spec = node._windowSpec
-        attribute = self.session.attribute("window")
+        function = self.read(node._windowFunction)
+        attribute = self.session.attribute("window", expression_type(function))
         call = WindowCall(
-            Alias(attribute, self.read(node._windowFunction)),
+            Alias(attribute, function),
             tuple(self.read(one) for one in spec._partitionSpec),
             tuple(self.read(one) for one in spec._orderSpec),
         )
@@ -173,7 +220,8 @@ class ConnectReader:
 
     def _extracted(self, node: Any) -> Expression:
         whole, part = self.read(node._child), self.read(node._extraction)
-        if isinstance(part, Literal) and isinstance(part.value, str):
+        is_field = not isinstance(expression_type(whole), Map | Array)
+        if is_field and isinstance(part, Literal) and isinstance(part.value, str):
             return stepped_into(whole, (part.value,))
         return Function("element_at", (whole, part))
 
@@ -184,8 +232,17 @@ class ConnectReader:
         return UnknownExpression(kind, parts)
 
 
+def shown_name(node: Any, made: Expression) -> str:
+    """The name under which a select list puts a client's column out, without the literals of one that Spark makes itself."""
+    node = getattr(node, "_expr", node) if type(node).__name__ == "Column" else node
+    name = output_name(node)
+    is_made = name in (repr(node), str(getattr(node, "_expr", None)))
+    has_literal = any(isinstance(one, Literal) and one.value is not None for one in walk(made))
+    return generated_name(made) if is_made and (has_literal or type(node).__name__ == "WindowExpression") else name
+
+
 def output_name(node: Any) -> str:
-    """The name under which a select list puts a client's column out."""
+    """The name that Spark gives a client's column in a select list."""
     node = getattr(node, "_expr", node) if type(node).__name__ == "Column" else node
     match type(node).__name__:
         case "ColumnAlias":
@@ -196,7 +253,9 @@ def output_name(node: Any) -> str:
             return str(node._extraction).strip("'")
         case "SQLExpression":
             statement = parse_statements(f"SELECT {node._expr}", dialect="spark")[0]
-            return statement.expressions[0].alias_or_name or str(node._expr)
+            return str(statement.expressions[0].alias_or_name or node._expr)
+        case "UnresolvedFunction" if node._name in _TIME_WINDOWS:
+            return str(node._name)
     return repr(node)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, ColumnReference, Expression, passed, reference
 from invaract_orchestration.candidate.plan.nodes import Plan, Project
@@ -32,14 +33,27 @@ class Frame:
     def column(self, name: str, plan_id: int | None, scope: Scope, around: Frame | None) -> Expression | None:
         """The column of a name, of a certain frame below where the client says which."""
         parts, folded = split_name(name), scope.session.folded
+        below: list[Attribute] = []
         for frame, is_outer in ((self, False), (around, True)):
             if plan_id is None or frame is None or plan_id not in frame.origins:
                 continue
             there = {a.id for a in frame.plan.output}
-            named = [a for a in frame.origins[plan_id] if folded(a.name) == folded(parts[0]) and a.id in there]
-            if named:
-                return stepped_into(reference(named[0], outer=is_outer), parts[1:])
-        return scope.resolve(parts)
+            named = [a for a in frame.origins[plan_id] if folded(a.name) == folded(parts[0])]
+            seen = next((a for a in named if a.id in there), None)
+            if seen is not None:
+                return stepped_into(reference(seen, outer=is_outer), parts[1:])
+            below.extend(named)
+        found = scope.resolve(parts)
+        # a filter and a sort may read what a select between left out
+        return found or (stepped_into(reference(below[0]), parts[1:]) if below else None)
+
+    def starred(self, node: Any) -> tuple[Attribute, ...] | None:
+        """The columns that a client's `*` stands for; null where it names none of the inputs."""
+        if node._plan_id is not None and node._plan_id in self.origins:
+            return self.origins[node._plan_id]
+        target = str(node._unparsed_target or "").removesuffix(".*").lower()
+        found = tuple(a for a in self.columns if not target or self.qualifiers.get(a.id) == (target,))
+        return found if found or not target else None
 
     def shown(self) -> Plan:
         """The plan with the visible columns alone, in their order: what a step gets that reads whole rows."""

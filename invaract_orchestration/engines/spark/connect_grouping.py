@@ -14,14 +14,14 @@ from invaract_orchestration.candidate.plan.expressions import (
     Literal,
 )
 from invaract_orchestration.candidate.plan.nodes import Aggregate, Generate, Plan, Window
-from invaract_orchestration.engines.spark.connect_expressions import ConnectReader, output_name
+from invaract_orchestration.engines.spark.connect_expressions import ConnectReader, output_name, shown_name
 from invaract_orchestration.engines.spark.connect_frames import Frame, item_of
 
 
 def grouped(node: Any, below: Frame, reader: ConnectReader) -> Frame:
     """groupBy, rollup, cube, grouping sets or pivot."""
-    keys = [(output_name(one), reader.read(one)) for one in node._grouping_cols]
-    calls = [(output_name(one), reader.read(one)) for one in node._aggregate_cols]
+    keys = [(shown_name(one, made), made) for one in node._grouping_cols for made in (reader.read(one),)]
+    calls = [(shown_name(one, made), made) for one in node._aggregate_cols for made in (reader.read(one),)]
     items = [item_of(name, key, reader.session) for name, key in keys]
     is_pivot = node._group_type == "pivot"
     if is_pivot:
@@ -33,7 +33,7 @@ def grouped(node: Any, below: Frame, reader: ConnectReader) -> Frame:
             child=with_calls(below.plan, reader),
             keys=tuple(key for _, key in keys),
             items=tuple(items),
-            grouping_sets=_grouping_sets(node, len(keys), _places(node, keys)),
+            grouping_sets=_grouping_sets(node, len(keys), _places(node)),
             pivot=is_pivot,
         )
     )
@@ -50,8 +50,8 @@ def _pivoted(node: Any, calls: list[tuple[str, Expression]], reader: ConnectRead
             yield Alias(reader.session.attribute(label if len(calls) == 1 else f"{label}_{name}"), made)
 
 
-def _places(node: Any, keys: list[tuple[str, Expression]]) -> list[tuple[int, ...]]:
-    names = [name.lower() for name, _ in keys]
+def _places(node: Any) -> list[tuple[int, ...]]:
+    names = [output_name(one).lower() for one in node._grouping_cols]
     sets = node._grouping_sets or ()
     return [tuple(names.index(output_name(c).lower()) for c in one if output_name(c).lower() in names) for one in sets]
 

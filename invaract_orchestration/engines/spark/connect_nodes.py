@@ -86,7 +86,9 @@ class ConnectNodes:
         except Exception as error:  # noqa: BLE001 - a gate must end in a verdict, here "unverifiable"
             kind = type(node).__name__
             self._session.lose("plan.translator_failed", f"reading {kind}: {type(error).__name__}")
-            columns = inputs[0].columns if inputs else ()
+            if not inputs:
+                return self._opaque(node)
+            columns = inputs[0].columns
             plans = tuple(one.shown() for one in inputs)
             return _new(UnknownPlan(description=kind, source_type="spark_connect", inputs=plans, columns=columns))
 
@@ -117,6 +119,8 @@ class ConnectNodes:
             case "NADrop":
                 read = tuple(reference(a) for a in self._chosen(node.cols or [a.name for a in below.columns], below))
                 plan = Filter(child=below.plan, condition=Function("at_least_n_non_nulls", read))
+            case "StatSampleBy":
+                plan = Filter(child=below.plan, condition=Function("sample_by", (reader.read(node._col),)))
             case "Limit" | "Tail":
                 plan = Limit(child=below.plan, count=int(node.limit))
             case "Offset":
