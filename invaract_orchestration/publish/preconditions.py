@@ -58,58 +58,67 @@ def target_problems(contract: Contract, target: TargetState) -> tuple[TargetProb
     """Every reason, in the order of the contract's fields and then of the target's own columns."""
     if contract.publish is None:
         return ()
-    names = {f.name.lower() for f in contract.fields}
-    is_versioned = contract.publish.mode == "scd2"
-    own = [n for n, _ in version_columns(contract)]
-    clashes = [n for n in own if is_versioned and n.lower() in names]
+    whole = _problems_of_versions(contract, target) or _problems_of_the_whole(contract, target)
+    if whole or not target.exists:
+        return whole
+    return (
+        *(p for f in contract.fields if (p := _field_problem(contract, target, f)) is not None),
+        *_problems_of_its_columns(contract, target),
+        *_unasked(target, {f.name.lower() for f in contract.fields}),
+        *_problems_of_its_partitions(contract, target),
+    )
+
+
+def _problems_of_versions(contract: Contract, target: TargetState) -> tuple[TargetProblem, ...]:
+    """The columns that mode scd2 fills are its own, and a table that is there has them."""
+    if contract.publish is None or contract.publish.mode != "scd2":
+        return ()
+    own, names = version_columns(contract), {f.name.lower() for f in contract.fields}
+    clashes = [n for n, _ in own if n.lower() in names]
     if clashes:
         hint = "mode scd2 fills these columns itself; rename the contract's fields"
         return tuple(TargetProblem(sentence=f"field {n!r} has the name of a version's column", hint=hint) for n in clashes)
-    if not target.exists:
+    if not target.exists or target.unwritable or target.is_append_only:
         return ()
-    if target.unwritable:
+    hint = "a table of versions has " + ", ".join(f"{n} ({t})" for n, t in own)
+    lacks = [n for n, _ in own if target.column(n) is None]
+    return tuple(TargetProblem(sentence=f"the target has no column {n!r}", hint=hint) for n in lacks)
+
+
+def _problems_of_the_whole(contract: Contract, target: TargetState) -> tuple[TargetProblem, ...]:
+    if target.exists and target.unwritable:
         return (_unwritable(target.unwritable),)
-    if target.is_append_only and contract.publish.mode != "append":
+    mode = contract.publish.mode if contract.publish else "append"
+    if target.exists and target.is_append_only and mode != "append":
         hint = "use mode append, or take delta.appendOnly from the table's properties"
-        return (TargetProblem(sentence=f"the target is append-only, and mode {contract.publish.mode} changes rows", hint=hint),)
-    lacks = [n for n in own if is_versioned and target.column(n) is None]
-    if lacks:
-        hint = "a table of versions has " + ", ".join(f"{n} ({t})" for n, t in version_columns(contract))
-        return tuple(TargetProblem(sentence=f"the target has no column {n!r}", hint=hint) for n in lacks)
-    found = [p for f in contract.fields if (p := _field_problem(contract, target, f)) is not None]
+        return (TargetProblem(sentence=f"the target is append-only, and mode {mode} changes rows", hint=hint),)
+    return ()
+
+
+def _problems_of_its_columns(contract: Contract, target: TargetState) -> Iterator[TargetProblem]:
     known = {f.name.lower() for f in contract.fields}
     for column in target.columns:
-        if column.name.lower() in known:
-            if column.is_generated:
-                found.append(_generated(column.name))
-            continue
         if column.is_generated:
-            found.append(_generated(column.name))
-        elif not column.nullable:
-            found.append(
-                TargetProblem(
-                    sentence=f"the target's column {column.name!r} is NOT NULL, and the contract has no such field",
-                    hint="declare the field, or let the column be null in the target",
-                )
+            yield _generated(column.name)
+        elif column.name.lower() not in known and not column.nullable:
+            yield TargetProblem(
+                sentence=f"the target's column {column.name!r} is NOT NULL, and the contract has no such field",
+                hint="declare the field, or let the column be null in the target",
             )
-    found.extend(_unasked(target, known))
-    found.extend(
-        TargetProblem(
-            sentence=f"the target is partitioned by {n!r}, and the contract has no such field", hint="declare the field"
+
+
+def _problems_of_its_partitions(contract: Contract, target: TargetState) -> Iterator[TargetProblem]:
+    known = {f.name.lower() for f in contract.fields}
+    for name in target.partition_by:
+        if name.lower() not in known:
+            sentence = f"the target is partitioned by {name!r}, and the contract has no such field"
+            yield TargetProblem(sentence=sentence, hint="declare the field")
+    declared = contract.publish.partition_columns if contract.publish else ()
+    if declared and [n.lower() for n in declared] != [n.lower() for n in target.partition_by]:
+        yield TargetProblem(
+            sentence=f"the contract partitions by {_names(declared)}, the target by {_names(target.partition_by)}",
+            hint="make publish.partition_by the target's partition columns, in their order",
         )
-        for n in target.partition_by
-        if n.lower() not in known
-    )
-    declared = tuple(n.lower() for n in contract.publish.partition_columns)
-    if declared and declared != tuple(n.lower() for n in target.partition_by):
-        found.append(
-            TargetProblem(
-                sentence=f"the contract partitions by {_names(contract.publish.partition_columns)}, "
-                f"the target by {_names(target.partition_by)}",
-                hint="make publish.partition_by the target's partition columns, in their order",
-            )
-        )
-    return tuple(found)
 
 
 def new_columns(contract: Contract, target: TargetState) -> tuple[FieldSpec, ...]:
