@@ -29,6 +29,8 @@ def freshness(
     age = "never published" if report.age is None else f"last published {_spoken(report.age.total_seconds())} ago"
     due = f", due {report.due:%Y-%m-%d %H:%M %Z}" if report.due else ""
     to_stdout(f"{agreed.contract}: {report.state} ({report.reason}){due}; {age}")
+    if expected is None:
+        to_stdout("Hint: `freshness` in the contract says when data is expected")
     if tell and report.state == "late":
         said = {"contract": agreed.contract, "reason": report.reason, "attempt": report.last_attempt}
         for failure in notify(agreed, "late", said):

@@ -29,6 +29,8 @@ def read_transform(given: str | None, dialect: str) -> str | Callable[..., Any] 
         UsageError: there is no such function, the file cannot be read, the dialect is not known, or the text is no SQL of it.
     """
     if given is None:
+        if dialect != "spark":
+            raise UsageError("--dialect: there is no query for it", hint="name the query's file with --transform")
         return None
     return import_function(given) if is_function_name(given) else _query(given, dialect)
 

@@ -244,3 +244,22 @@ def test_draft_that_cannot_be_written_exits_3_and_says_where(place: Place, write
     said = place.call("init", str(file), "--write", write, "--force")
     assert said.code == 3
     assert said.err.startswith(f"Error: {write} cannot be written: ")
+
+
+def test_dialect_without_a_query_exits_64(place: Place) -> None:
+    place.deliver("d1", GOOD)
+    said = place.call("run", "orders.yaml", "-p", "day=d1", "--dialect", "klingon")
+    assert said.code == 64
+    assert "--dialect: there is no query for it" in said.err
+
+
+def test_waiver_until_the_end_of_time_exits_64(used: Place) -> None:
+    last = json.loads(used.call("history", "--output", "json").out)["attempts"][0]["attempt"]["attempt_id"]
+    words = ("--check", "amount|min", "--approver", "ann", "--reason", "known", "--expires", "3000000d")
+    said = used.call("waive", last, *words)
+    assert (said.code, "--expires: no calendar goes as far" in said.err) == (64, True)
+
+
+def test_freshness_without_an_expectation_says_where_to_write_one(used: Place) -> None:
+    said = used.call("freshness", "orders.yaml", "-p", "day=d1")
+    assert (said.code, "Hint: `freshness` in the contract" in said.out) == (0, True)
