@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import os
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -118,11 +116,10 @@ def test_session_of_the_process_is_taken_in_every_thread_as_it_is(spark: Any) ->
 
 
 @pytest.mark.parametrize("engine", ["spark", "spark-connect"])
-@pytest.mark.parametrize("state", ["published", "rejected"])
-def test_nothing_of_a_run_is_left_in_the_process(spark: Any, tmp_path: Path, engine: str, state: str) -> None:
-    """Without the collector of cycles: what PySpark holds of the JVM or of a server is small to it, however large it is there."""
+def test_nothing_of_a_run_is_left_in_the_process(spark: Any, tmp_path: Path, engine: str) -> None:
+    """Classic Spark without the collector of cycles: what PySpark holds of the JVM is small to it, however large it is there."""
     lake = EngineLake(root=tmp_path, engine=engine)
-    lake.put({"a.csv": "id,note\n1,x\n" + ("x,y\n" if state == "rejected" else "")})
+    lake.put({"a.csv": "id,note\n1,x\n"})
     contract = lake.contract("{name: id, type: int}\n{name: note, type: string}", more="keys: [[id]]")
     lake.run(contract)
     gc.collect()
@@ -130,6 +127,10 @@ def test_nothing_of_a_run_is_left_in_the_process(spark: Any, tmp_path: Path, eng
     try:
         before = left()
         assert [lake.check(contract).state for _ in range(2)] == ["judged"] * 2
+        end = time.monotonic() + 30
+        while engine == "spark-connect" and left() != before and time.monotonic() < end:
+            time.sleep(0.1)  # a thread of the client may still be telling the server
+            gc.collect()
         assert left() == before
     finally:
         gc.enable()
@@ -186,55 +187,3 @@ def test_server_that_does_not_answer_holds_up_no_end() -> None:
     del spark
     gc.collect()
     assert client() is None
-
-
-WITHOUT_DELTA = """
-import sys
-from pathlib import Path
-import pyarrow as pa
-from deltalake import write_deltalake
-from pyspark.sql import SparkSession
-from invaract_orchestration.engines.spark.engine import SparkEngine
-from invaract_orchestration.engines.spark.publisher import SparkPublisher
-from invaract_orchestration.errors import GateError
-from invaract_orchestration.gate import Gate
-from tests.engines.lake import Lake
-
-root = Path(sys.argv[1])
-lake = Lake(root=root)
-options = {"spark.ui.enabled": "false", "spark.log.level": "ERROR", "spark.sql.warehouse.dir": str(root / "warehouse")}
-builder = SparkSession.builder.master("local[1]")
-for name, value in options.items():
-    builder = builder.config(name, value)
-engine = SparkEngine(session=builder.getOrCreate())
-gate = Gate(engine=engine, publisher=SparkPublisher(engine), audit=lake.audit, waivers=lake.audit, lake_root=root)
-
-def told(**call):
-    try:
-        result = gate.run(**call)
-        print(result.state, result.code)
-    except GateError as error:
-        print("raised", error.code)
-
-fields = "{name: id, type: bigint}"
-lake.put({"a.csv": "id\\n1\\n"})
-contract = lake.contract(fields)
-told(contract=contract)
-write_deltalake(str(root / "src"), pa.table({"id": [1]}))
-delta = lake.contract(fields, source="format: delta")
-told(contract=delta.model_copy(update={"source": delta.source.model_copy(update={"location": "./src"})}))
-named = contract.model_copy(update={"publish": contract.publish.model_copy(update={"target": "default.t"})})
-told(contract=named)
-engine.session.stop()
-told(contract=contract)
-"""
-
-
-def test_session_without_delta_and_one_that_was_stopped_are_told(spark: Any, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_DELTA, str(tmp_path)], capture_output=True, text=True, timeout=300, check=False,
-        cwd=Path(__file__).parents[2],
-        env={k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_SUBMIT")} | {"PYTHONPATH": "."},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines() == ["published None", "failed engine.no_delta", "raised engine.no_delta", "failed engine.stopped"]
