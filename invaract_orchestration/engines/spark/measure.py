@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,15 +17,18 @@ from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.checks.measurements import DatasetFact
 from invaract_orchestration.checks.query_bounds import is_within, only_number
 from invaract_orchestration.checks.rows import rows_text
-from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec
+from invaract_orchestration.checks.type_match import check_reference_types
+from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, SourceOptions
 from invaract_orchestration.engines.spark import spark_sql
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.files import candidate_frame
 from invaract_orchestration.engines.spark.frames import table_frame
 from invaract_orchestration.engines.spark.session import PrivateSession, translated
 from invaract_orchestration.engines.spark.text_forms import read_text
-from invaract_orchestration.engines.spark.types import spark_type
+from invaract_orchestration.engines.spark.types import column_types, spark_type
 from invaract_orchestration.errors import EngineFailure, GateError, InputUnreadable, NotSupported
+from invaract_orchestration.intake.csv_header import read_header
+from invaract_orchestration.intake.listing import list_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +113,10 @@ class Measure:
             raise GateError(
                 f"table {references.table!r} has no column {', '.join(map(repr, missing))}", code="table.column_missing"
             )
+        types, found = dict(candidate.columns), {n: kind for n, kind, _ in column_types(there)}
+        own_types = [types[candidate.spelled.get(n, n)] for n in references.columns]
+        there_types = [found[k] for k in references.key]
+        check_reference_types(rule.name, zip(references.columns, own_types, references.key, there_types, strict=True))
         names = [f"k{i}" for i in range(len(own))]
         asked = candidate_frame(self.session.spark, candidate).where(" AND ".join(f"{n} IS NOT NULL" for n in own))
         asked = asked.selectExpr(*(f"{o} AS {n}" for o, n in zip(own, names, strict=True)))
@@ -147,14 +155,20 @@ class Measure:
 
 
 def _csv_values(path: Path, reference: str, column: str) -> set[str]:
-    """The texts of a column of a reference file."""
+    """The texts of a column of a reference file. A record of another width is refused, as it is in a batch."""
+    header = read_header(list_files(str(path), base=path.parent).files[0], SourceOptions())
+    if header.problems:
+        raise GateError(f"the reference {reference!r}: {header.problems[0].sentence}", code="dataset.reference_missing")
+    at, width = header.names.index(_chosen(reference, column, list(header.names))), len(header.names)
+    opened = gzip.open if path.name.lower().endswith(".gz") else open
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file, strict=True)
-            chosen = _chosen(reference, column, list(rows.fieldnames or ()))
-            return {value for row in rows if (value := row[chosen])}
-    except (OSError, UnicodeDecodeError, csv.Error):
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file, strict=True) if row]
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error):
         raise InputUnreadable(f"the reference {reference!r} cannot be read as comma-separated text") from None
+    if any(len(row) != width for row in rows):
+        raise GateError(f"the reference {reference!r} is no well-formed CSV", code="dataset.reference_type")
+    return {row[at] for row in rows[1:] if row[at]}
 
 
 def _chosen(reference: str, column: str, names: list[str]) -> str:

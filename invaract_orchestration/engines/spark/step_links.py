@@ -20,7 +20,7 @@ from invaract_orchestration.errors import InputUnreadable
 from invaract_orchestration.intake.batch import Batch, BatchFile
 from invaract_orchestration.intake.csv_header import read_header
 from invaract_orchestration.intake.json_shape import json_shape
-from invaract_orchestration.intake.links import LinkRows
+from invaract_orchestration.intake.links import LinkRows, check_link_header
 
 
 def hold_links(session: PrivateSession, batch: Batch, now: datetime) -> Mapping[str, Columns]:
@@ -67,6 +67,8 @@ def _frame(session: PrivateSession, rows: LinkRows) -> Any:
     else:
         source = Source(format="csv")
         headers = [read_header(f, source.options) for f in rows.files]
+        for header in headers:
+            check_link_header(rows.link.name, header)
         types = dict.fromkeys(n for h in headers for n in h.names)
         files = tuple(BatchFile(file=h.file, names=h.names, feeds=h.names) for h in headers)
     fields = tuple(FieldSpec(name=n, type=declared.get(n.lower()) or t or ft.STRING) for n, t in types.items())
