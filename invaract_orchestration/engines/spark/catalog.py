@@ -69,7 +69,7 @@ def _existing(session: Any, name: str, parts: list[str]) -> str | None:
                 raise _other(name, "a view", "publish to a table; a view is read with a source of format sql") from None
             if condition.startswith("DELTA_"):
                 raise _other(name, "a table whose Delta log cannot be read", "check its folder, or drop it") from None
-            if "`detail`" in str(error).lower() and parts[-1].lower() != "detail":  # taken for the name of a table
+            if "view `detail` cannot" in str(error).lower() and name.lower() != "detail":  # taken for a table's name
                 raise no_delta(f"looking up the table {name!r}") from None
             if condition.startswith(_NO_DATABASE):
                 clear_frames(error.__traceback__)  # as in `ignored`
