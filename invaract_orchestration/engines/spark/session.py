@@ -66,7 +66,7 @@ _KEPT = (
 )  # fmt: skip
 """Settings of the user's session that say where things are and how the work is done, and not what it means."""
 
-_LOST = ("Py4JNetworkError", "RetriesExceeded", "ConnectionRefusedError")
+_LOST = ("Py4JNetworkError", "Py4JError", "RetriesExceeded", "ConnectionRefusedError")
 _NO_DELTA = ("failed to find the data source: delta", "delta_configure_spark_session")
 _KNOWN = (
     ("rows-are-still-to-come", "a function has fixed its plan before its rows were there", "leave checkpoints and RDDs out"),
