@@ -129,8 +129,9 @@ def test_original_text_is_kept_of_a_record_that_is_none() -> None:
 
 
 def test_quote_that_is_never_closed_in_a_long_file_is_one_malformed_record() -> None:
-    rows, malformed, _ = submitted(b'a,b\n1,x\n2,"y\n' + b"3,z\n" * 60_000)
+    rows, malformed, lake = submitted(b'a,b\n1,x\n2,"y\n' + b"3,z\n" * 60_000)
     assert (rows, malformed) == ([["1", "x"]], 1)
+    assert json.loads(lake.payloads()[0])["line"].startswith('2,"y\n3,z\n3,z\n')
 
 
 def test_long_quoted_value_over_many_lines_is_a_value() -> None:

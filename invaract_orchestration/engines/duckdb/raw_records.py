@@ -25,6 +25,8 @@ from invaract_orchestration.engines.duckdb.session import translated
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
 _ESCAPE = "\x1e"
+_BAD = f"{_ESCAPE}b"
+"""What a bad record begins with in a copy; the reader may cut its end off where it is long."""
 _MARK = f"{_ESCAPE}invaract"
 _NO_LATIN_1 = re.compile("[\x80-\x9f]")
 """Bytes that stand for no letter there: such a text is of another encoding, mostly windows-1252."""
@@ -192,7 +194,7 @@ def _rewrite(file: BatchFile, copy: Path, options: SourceOptions, mark: str | No
     with _text(file.file.path, encoding, errors) as source, copy.open("w", encoding="utf-8", errors=errors, newline="") as out:
         for number, (record, is_right) in enumerate(_records(source, options, len(file.names))):
             is_text = encoding != "latin-1" or record.isascii() or not _NO_LATIN_1.search(record)
-            out.write(record if not number or (is_right and is_text) else record.translate(hidden) + mark)
+            out.write(record if not number or (is_right and is_text) else _BAD + record.translate(hidden) + mark)
             out.write("\n")
 
 
@@ -205,10 +207,10 @@ def _hidden(options: SourceOptions) -> dict[str, str]:
 
 def unmarked(line: str, batch: Batch) -> str:
     """The SQL of the text of a bad record as it was written, from the copy's text of it."""
-    shown = f"replace({line}, {q.text(mark_of(batch))}, '')"
+    shown = f"replace(substr({line}, {len(_BAD) + 1}), {q.text(mark_of(batch))}, '')"
     for character, letter in _hidden(batch.source.options).items():  # the escape itself comes last
         shown = f"replace({shown}, {q.text(_ESCAPE + letter)}, {q.text(character)})"
-    return f"CASE WHEN contains({line}, {q.text(mark_of(batch))}) THEN {shown} ELSE {line} END"
+    return f"CASE WHEN starts_with({line}, {q.text(_BAD)}) THEN {shown} ELSE {line} END"
 
 
 def _text(path: Path, encoding: str, errors: str) -> IO[str]:
