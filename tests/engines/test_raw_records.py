@@ -162,3 +162,13 @@ def test_text_that_is_not_in_the_declared_encoding_is_unreadable(tmp_path: Path)
     result = lake.run(lake.contract(FIELDS, source="options: {encoding: utf-16}"))
     assert (result.state, result.code) == ("failed", "input.unreadable")
     assert lake.rows() == []
+
+
+def test_escape_before_a_plain_character_is_a_character(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    lake.put({"x.csv": 'a,b\n1,"C:\\new"\n2,a\\b\n3,"z\\\\"\n4,"q\\"r, \\s\\\\n"\n5,"c",\n"k\\l","m\nn\\o"\n'})
+    lake.run(lake.contract(FIELDS, source='options: {escape: "\\\\"}', more=ASIDE))
+    assert [(row["a"], row["b"]) for row in lake.rows()] == [
+        ("1", "C:\\new"), ("2", "a\\b"), ("3", "z\\"), ("4", 'q"r, \\s\\n'), ("k\\l", "m\nn\\o"),
+    ]  # fmt: skip
+    assert [number for _, number, _ in lake.aside()] == [5]

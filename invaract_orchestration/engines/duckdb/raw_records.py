@@ -58,6 +58,8 @@ def is_doubtful(connection: duckdb.DuckDBPyConnection, batch: Batch, rows: int |
     options = batch.source.options
     if options.encoding == "utf-16":
         return True
+    if options.escape != options.quote and any(_has_escape(file.file.path, options.escape) for file in batch.files):
+        return True  # in a quoted value the reader drops every escape, also one that stands before a plain character
     found = [_looked_at(file.file.path, options) for file in batch.files]
     if any(seen.is_uneven or (malformed and seen.has_quote) for seen in found):
         return True
@@ -163,6 +165,10 @@ def _looked_at(path: Path, options: SourceOptions) -> _Seen:
     return seen
 
 
+def _has_escape(path: Path, escape: str) -> bool:
+    return any(chunk.find(escape.encode()) >= 0 for chunk in _chunks(path))
+
+
 def _holds(words: tuple[bytes, ...], chunk: bytes, seam: bytes) -> bool:
     return any(chunk.find(word) >= 0 or word == seam for word in words)
 
@@ -194,8 +200,22 @@ def _rewrite(file: BatchFile, copy: Path, options: SourceOptions, mark: str | No
     with _text(file.file.path, encoding, errors) as source, copy.open("w", encoding="utf-8", errors=errors, newline="") as out:
         for number, (record, is_right) in enumerate(_records(source, options, len(file.names))):
             is_text = encoding != "latin-1" or record.isascii() or not _NO_LATIN_1.search(record)
-            out.write(record if not number or (is_right and is_text) else _BAD + record.translate(hidden) + mark)
+            is_kept = not number or (is_right and is_text)
+            out.write(_escaped(record, options) if is_kept else _BAD + record.translate(hidden) + mark)
             out.write("\n")
+
+
+def _escaped(record: str, options: SourceOptions) -> str:
+    """A right record with the escapes of its quoted values doubled that stand for themselves, as the reader would drop them."""
+    if options.escape == options.quote or options.escape not in record:
+        return record
+    quote, escape = re.escape(options.quote), re.escape(options.escape)
+    value = re.compile(f"(?:(?<={re.escape(options.delimiter)})|^){quote}(?:[^{quote}{escape}]|{escape}.)*+{quote}", re.DOTALL)
+
+    def kept(pair: re.Match[str]) -> str:
+        return pair[0] if pair[1] in (options.quote, options.escape) else options.escape + pair[0]
+
+    return value.sub(lambda found: re.sub(f"{escape}(.)", kept, found[0], flags=re.DOTALL), record)
 
 
 def _hidden(options: SourceOptions) -> dict[str, str]:
