@@ -123,6 +123,15 @@ def _is_read_as(declared: ft.FieldType, found: ft.FieldType) -> bool:
     return declared == found and declared in (ft.STRING, ft.BOOLEAN)
 
 
+def _members(type_: ft.FieldType | None, name: str) -> list[str]:
+    """The members that a flattened name leads through, as far as the values say; one of that name where they do not."""
+    members = dict(type_.fields) if isinstance(type_, ft.Struct) else {}
+    for member in sorted(members, key=len, reverse=True) if name not in members else ():
+        if isinstance(members[member], ft.Struct) and name.startswith(member + "_"):
+            return [member, *_members(members[member], name[len(member) + 1 :])]
+    return [name]
+
+
 def flattened(contract: Contract, found: Found) -> Contract:
     """The contract with a first step for each column `parent_child` that is read and that only stands inside of `parent`."""
     flatten = contract.source.flatten if contract.source else ()
@@ -135,7 +144,7 @@ def flattened(contract: Contract, found: Found) -> Contract:
     for low, name in _wanted(contract, found).items():
         parent = next((p for p in parents if low.startswith(p.lower() + "_") and len(low) > len(p) + 1), None)
         if low not in there and parent is not None:
-            path = f'$."{name[len(parent) + 1 :]}"'
+            path = "$" + "".join(f'."{member}"' for member in _members(found[parent], name[len(parent) + 1 :]))
             steps.append(Transformation(phase="pre", json_extract=JsonExtract(field=name, source=parent, path=path)))
     changed = contract.model_copy(update={"transformations": (*steps, *contract.transformations)})
     return changed.placed(contract.base, contract.environment, contract.declared)
