@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -317,11 +319,32 @@ def test_wider_types_are_taken_value_by_value_where_that_is_agreed(lake: Lake) -
 # -- frames, queries and tables
 
 
+def in_nanoseconds(kind: str, type_: str, beyond: int) -> Any:
+    """Three moments, the second before 1970 and the third null; `beyond` nanoseconds are added to the first."""
+    zone = "Europe/Paris" if type_ == "timestamp" else None
+    moments = pa.array([1_767_225_600_123_456_000 + beyond, -1_000, None], pa.timestamp("ns", tz=zone))
+    table = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "at": moments})
+    return {
+        "arrow": lambda: table, "pandas": table.to_pandas, "polars": lambda: pl.from_arrow(table),
+        "pandas over arrow": lambda: table.to_pandas(types_mapper=pd.ArrowDtype),
+    }[kind]()  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "polars", "pandas over arrow"])
+@pytest.mark.parametrize("type_", ["timestamp", "timestamp_ntz"])
+def test_frame_of_nanoseconds_is_published_as_it_is_or_not_at_all(lake: Lake, kind: str, type_: str) -> None:
+    contract = lake.contract(f"{{name: id, type: bigint}}\n{{name: at, type: {type_}}}")
+    finer = lake.run(contract, frame=in_nanoseconds(kind, type_, 789), submission_id="finer")
+    assert (finer.state, finer.code, lake.rows()) == ("failed", "input.unreadable", [])
+    assert "'at' holds moments finer than a microsecond" in finer.message
+    assert lake.run(contract, frame=in_nanoseconds(kind, type_, 0), submission_id="whole").state == "published"
+    zone = UTC if type_ == "timestamp" else None
+    moments = [datetime(2026, 1, 1, 0, 0, 0, 123456, zone), datetime(1969, 12, 31, 23, 59, 59, 999999, zone), None]
+    assert [(r["id"], r["at"]) for r in lake.rows()] == list(zip([1, 2, 3], moments, strict=True))
+
+
 @pytest.mark.parametrize("kind", ["table", "reader", "relation", "pandas", "polars"])
 def test_frame_that_gives_its_rows_once_is_split_all_the_same(lake: Lake, kind: str) -> None:
-    import pandas as pd
-    import polars as pl
-
     table = pa.table({"id": pa.array([1, 2, 2**40], pa.int64()), "note": ["a", "b", "c"]})
     with duckdb.connect() as own:
         frame = {

@@ -19,6 +19,7 @@ from invaract_orchestration.engines.duckdb.query_inputs import register_tables, 
 from invaract_orchestration.engines.duckdb.rows import FRAME, json_lines
 from invaract_orchestration.engines.duckdb.session import DeclaredFormBreach, translated
 from invaract_orchestration.engines.duckdb.types import field_type
+from invaract_orchestration.engines.microseconds import in_microseconds
 from invaract_orchestration.errors import GateError, InputUnreadable
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
@@ -117,7 +118,7 @@ def _frame(connection: duckdb.DuckDBPyConnection, batch: Batch, now: datetime) -
             connection.execute(f"CREATE OR REPLACE TEMP VIEW {FRAME} AS {with_spark_types(connection, query)}")
         elif batch.frame is not None:
             is_relation = isinstance(batch.frame, duckdb.DuckDBPyRelation)  # it belongs to a connection of its own
-            frame = batch.frame.to_arrow_reader() if is_relation else batch.frame
+            frame = batch.frame.to_arrow_reader() if is_relation else in_microseconds(batch.frame)
             connection.register(FRAME, frame)
             found = getattr(getattr(frame, "schema", None), "names", None)
             names = found if isinstance(found, list) else []  # a list in Arrow alone; others tell their columns apart

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.engines.microseconds import in_microseconds
 from invaract_orchestration.engines.spark import spark_sql
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.arrow_types import field_type
@@ -107,8 +108,9 @@ def handed_in(spark: Any, frame: Any, views: list[str]) -> Any:
     `views` takes the name of the view, which has to be dropped at the end. Arrow tables and pandas frames are taken too.
     """
     if not hasattr(frame, "createOrReplaceGlobalTempView"):
+        table = arrow_table(frame)
         with kept_active(spark):
-            return spark.createDataFrame(arrow_table(frame))
+            return spark.createDataFrame(table, _schema(table))
     if hasattr(frame, "_jdf") != hasattr(spark, "_jsparkSession"):
         hint = "hand in a frame of the session that the gate works beside"
         raise NotSupported("the DataFrame that was handed in is not of the gate's Spark session", hint=hint)
@@ -121,12 +123,19 @@ def handed_in(spark: Any, frame: Any, views: list[str]) -> Any:
     return spark.table(f"global_temp.{name}")
 
 
+def _schema(table: pa.Table) -> str | None:
+    """Arrow's types in Spark's words, which takes a moment without a zone for an instant by itself; none where it has no word."""
+    columns = tuple((f.name, field_type(f.type)) for f in table.schema)
+    known = tuple((n, t) for n, t in columns if not isinstance(t, str))
+    return schema_text(known) if len(known) == len(columns) else None
+
+
 def arrow_table(frame: Any) -> pa.Table:
     """The rows of an Arrow table or stream, a pandas or a polars frame, in Arrow types that Spark takes."""
     if hasattr(frame, "__arrow_c_stream__"):
-        table = pa.RecordBatchReader.from_stream(frame).read_all()
+        table = in_microseconds(pa.RecordBatchReader.from_stream(frame).read_all())
     elif hasattr(frame, "iloc"):
-        table = pa.Table.from_pandas(frame, preserve_index=False)
+        table = in_microseconds(pa.Table.from_pandas(frame, preserve_index=False))
     else:
         raise NotSupported(
             f"a frame of type {type(frame).__module__}.{type(frame).__qualname__} cannot be read",
