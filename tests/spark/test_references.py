@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
 
@@ -51,6 +53,30 @@ def test_reference_is_read_as_strictly_as_a_batch(spark: Any, tmp_path: Any, eng
     (tmp_path / "ref.csv").write_bytes(text.encode() if isinstance(text, str) else text)
     rule = "quality: {dataset_rules: [{name: known, covers: {column: k, reference: ref.csv}}]}"
     result = lake.run(lake.contract("{name: k, type: string}\n{name: v, type: int}", more=rule))
+    assert check_of(result, "known").outcome == outcome
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+@pytest.mark.parametrize("form", ["parquet", "delta"])
+@pytest.mark.parametrize(("kind", "text", "values", "outcome"), [
+    ("decimal(10,2)", "1.01", pa.array([Decimal("1.010")], pa.decimal128(10, 3)), "kept"),
+    ("decimal(10,2)", "1.01", pa.array([Decimal("1.005")], pa.decimal128(10, 3)), "unverifiable"),
+    ("int", "1", pa.array([1, 2**40], pa.int64()), "unverifiable"), ("int", "1", pa.array([1, None], pa.int64()), "kept"),
+    ("int", "1", pa.array([1, 2], pa.int64()), "broken"), ("int", "1", pa.array(["1"]), "unverifiable"),
+    ("string", "1", pa.array([1], pa.int64()), "unverifiable"), ("float", "0.1", pa.array([0.1]), "kept"),
+])  # fmt: skip
+def test_value_of_a_typed_reference_counts_as_it_is(
+    spark: Any, tmp_path: Any, engine: str, form: str, kind: str, text: str, values: pa.Array, outcome: str
+) -> None:
+    lake = EngineLake(root=tmp_path, engine=engine)
+    lake.put({"a.csv": f"k,v\n{text},1\n"})
+    table, place = pa.table({"k": values}), "ref.parquet" if form == "parquet" else "./ref"
+    if form == "parquet":
+        pq.write_table(table, tmp_path / place)
+    else:
+        write_deltalake(str(tmp_path / place), table)
+    rule = f"quality: {{dataset_rules: [{{name: known, covers: {{column: k, reference: {place}}}}}]}}"
+    result = lake.run(lake.contract(f'{{name: k, type: "{kind}"}}\n{{name: v, type: int}}', more=rule))
     assert check_of(result, "known").outcome == outcome
 
 

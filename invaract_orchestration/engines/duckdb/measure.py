@@ -19,7 +19,7 @@ from invaract_orchestration.checks.query_bounds import is_within, only_number
 from invaract_orchestration.checks.rows import rows_text
 from invaract_orchestration.checks.type_match import check_reference_types
 from invaract_orchestration.contract.field_types import DATE, FLOATS, INTEGERS, STRING, FieldType
-from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, Key, Source, SourceOptions
+from invaract_orchestration.contract.model import Contract, Covers, DatasetRule, FieldSpec, Key, Source, SourceOptions
 from invaract_orchestration.engines.delta.read import read_columns
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
@@ -175,7 +175,7 @@ class Measure:
         spec = contract.field(covers.column)
         assert spec is not None  # the loader has seen to it
         own = q.name(candidate.spelled.get(covers.column, covers.column))
-        wanted = self._reference_values(contract, covers.reference, covers.reference_column or covers.column, spec)
+        wanted = self._reference_values(contract, rule.name, covers, spec)
         missing, asked, unread = self._one(
             f"SELECT count(*) FILTER (WHERE w NOT IN (SELECT {own} FROM {files_relation(candidate)} "
             f"WHERE {own} IS NOT NULL)), count(*), count(*) FILTER (WHERE w IS NULL) FROM ({wanted})"
@@ -192,8 +192,9 @@ class Measure:
             )
         return DatasetFact(value=missing)
 
-    def _reference_values(self, contract: Contract, reference: str, column: str, spec: FieldSpec) -> str:
+    def _reference_values(self, contract: Contract, rule: str, covers: Covers, spec: FieldSpec) -> str:
         """A query for the distinct values `w` of a reference's column, in the type of the field; null for one that is none."""
+        reference, column = covers.reference, covers.reference_column or covers.column
         path = (contract.base or Path.cwd()) / reference
         if not path.exists():
             path = Path(self.table_place(reference))
@@ -204,12 +205,11 @@ class Measure:
             )  # fmt: skip
         if path.is_dir():
             self._register_table(str(path), None, [column])
-            return _distinct(q.name(column), f"TRY_CAST({q.name(column)} AS {duckdb_type(spec.type)})", _OTHER)
+            return self._typed_values(rule, q.name(column), _OTHER, spec)
         if path.suffix == ".parquet":
             source = f"read_parquet({q.paths([path])})"
             names = [row[0] for row in self.connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
-            chosen = q.name(_chosen(names, column, reference))
-            return _distinct(chosen, f"TRY_CAST({chosen} AS {duckdb_type(spec.type)})", source)
+            return self._typed_values(rule, q.name(_chosen(names, column, reference)), source, spec)
         header = read_header(list_files(str(path), base=path.parent).files[0], SourceOptions())
         if header.problems:
             raise GateError(f"the reference {reference!r}: {header.problems[0].sentence}", code="dataset.reference_missing")
@@ -220,6 +220,13 @@ class Measure:
         plain = FieldSpec(name=spec.name, type=spec.type)
         read = read_text(f"c{number}", spec.type, plain, contract.timezone)
         return _distinct(f"c{number}", f"CASE WHEN {read.is_right} THEN {read.value} END", source)
+
+    def _typed_values(self, rule: str, column: str, source: str, spec: FieldSpec) -> str:
+        """The distinct values of a typed column; one that the field's type cannot hold as it is, such as a further digit, is null."""
+        (found,) = self.connection.sql(f"SELECT {column} FROM {source}").types
+        check_reference_types(rule, [(spec.name, spec.type, column.strip('"'), field_type(found))])
+        cast = f"TRY_CAST({column} AS {duckdb_type(spec.type)})"
+        return _distinct(column, cast if spec.type in FLOATS else f"CASE WHEN {cast} = {column} THEN {cast} END", source)
 
     def _references(self, contract: Contract, candidate: Candidate, rule: DatasetRule) -> DatasetFact:
         references = rule.references

@@ -18,7 +18,8 @@ from invaract_orchestration.checks.measurements import DatasetFact
 from invaract_orchestration.checks.query_bounds import is_within, only_number
 from invaract_orchestration.checks.rows import rows_text
 from invaract_orchestration.checks.type_match import check_reference_types
-from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, SourceOptions
+from invaract_orchestration.contract.field_types import FLOATS
+from invaract_orchestration.contract.model import Contract, Covers, DatasetRule, FieldSpec, SourceOptions
 from invaract_orchestration.engines.spark import spark_sql
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.files import candidate_frame
@@ -65,7 +66,7 @@ class Measure:
         spec = contract.field(covers.column)
         assert spec is not None  # the loader has seen to it
         own = q.name(candidate.spelled.get(covers.column, covers.column))
-        wanted = self._reference(contract, covers.reference, covers.reference_column or covers.column, spec)
+        wanted = self._reference(contract, rule.name, covers, spec)
         there = candidate_frame(self.session.spark, candidate).where(f"{own} IS NOT NULL")
         there = there.selectExpr(f"{own} AS w", "true AS is_there")
         counted = wanted.join(there.distinct(), "w", "left")
@@ -82,8 +83,11 @@ class Measure:
             )
         return DatasetFact(value=missing)
 
-    def _reference(self, contract: Contract, reference: str, column: str, spec: FieldSpec) -> Any:
-        """The different values `w` of a reference's column, in the type of the field; null for one that is none."""
+    def _reference(self, contract: Contract, rule: str, covers: Covers, spec: FieldSpec) -> Any:
+        """The different values `w` of a reference's column, in the type of the field; null for one that is none, and for one that
+        the field's type cannot hold as it is, such as a further digit.
+        """
+        reference, column = covers.reference, covers.reference_column or covers.column
         path = (contract.base or Path.cwd()) / reference
         is_file = path.exists() or path.suffix.lower() in (".csv", ".parquet")  # not a table named csv
         path = path if is_file else Path(self.table_place(reference))
@@ -95,9 +99,12 @@ class Measure:
         spark = self.session.spark
         if path.is_dir() or path.suffix == ".parquet":
             frame = table_frame(spark, str(path), None) if path.is_dir() else spark.read.parquet(q.path(path))
-            chosen = q.name(_chosen(reference, column, list(frame.columns)))
-            values = frame.where(f"{chosen} IS NOT NULL").selectExpr(f"{chosen} AS r").distinct()
-            return values.selectExpr(f"TRY_CAST(r AS {spark_type(spec.type)}) AS w").distinct()
+            name = _chosen(reference, column, list(frame.columns))
+            found = {n: kind for n, kind, _ in column_types(frame)}[name]
+            check_reference_types(rule, [(spec.name, spec.type, name, found)])
+            values = frame.where(f"{q.name(name)} IS NOT NULL").selectExpr(f"{q.name(name)} AS r").distinct()
+            cast = f"TRY_CAST(r AS {spark_type(spec.type)})"
+            return values.selectExpr((cast if spec.type in FLOATS else f"CASE WHEN {cast} = r THEN {cast} END") + " AS w").distinct()
         listed = ", ".join(f"({q.text(v)})" for v in sorted(_csv_values(path, reference, column)))
         read = read_text("r", spec.type, FieldSpec(name=spec.name, type=spec.type), contract.timezone)
         texts = f"SELECT * FROM VALUES {listed} AS t(r)" if listed else "SELECT CAST(NULL AS STRING) AS r WHERE false"
