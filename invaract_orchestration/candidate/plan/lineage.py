@@ -46,7 +46,7 @@ from invaract_orchestration.candidate.plan.nodes import (
     Window,
 )
 from invaract_orchestration.candidate.plan.row_changes import Delete, Merge, Script, Update, Write
-from invaract_orchestration.candidate.plan.traverse import fold, fold_expression
+from invaract_orchestration.candidate.plan.traverse import fold, fold_expression, post_order
 from invaract_orchestration.candidate.plan.type_widening import is_lossless
 
 Derivation = OneOf["constant", "direct", "computed", "opaque"]
@@ -128,11 +128,33 @@ def plan_lineage(root: Plan) -> PlanLineage:
     scopes: dict[int, Scope] = {}
     latest: dict[int, ColumnLineage] = {}
 
-    def visit(node: Plan, scope_of: Callable[[Plan], Scope]) -> Scope:
-        scope = _put_out(node, scope_of, latest)
+    def keep(node: Plan, scope: Scope) -> Scope:
         latest.update(scope)
         scopes[id(node)] = scope
         return scope
+
+    def visit(node: Plan, _: Callable[[Plan], Scope]) -> Scope:
+        scope = keep(node, _put_out(node, scope_of, latest))
+        return scope if not isinstance(node, Union) or node.again is None else repeated(node, node.again)
+
+    def scope_of(plan: Plan) -> Scope:
+        return scopes[id(plan)]
+
+    def repeated(node: Union, start: Plan) -> Scope:
+        """What a recursive query puts out once a further round adds nothing: each may carry a value one column on."""
+        first = scope_of(start)
+        inside = [one for branch in node.branches[1:] for one in post_order(branch)]
+        below = {id(one) for one in post_order(start)}
+        for _ in node.columns:
+            before = scope_of(node)
+            keep(start, {a.id: before[c.id] for a, c in zip(start.output, node.columns, strict=True)})
+            for one in inside:
+                if id(one) not in below:
+                    visit(one, scope_of)
+            if keep(node, _put_out(node, scope_of, latest)) == before:
+                break
+        keep(start, first)
+        return scope_of(node)
 
     fold(root, visit)
     return PlanLineage(scopes, latest)

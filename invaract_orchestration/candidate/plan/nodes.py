@@ -111,10 +111,14 @@ class Aggregate(Unary):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Union(Node):
-    """UNION ALL by position: the column at a place takes the values of that place in every branch."""
+    """UNION ALL by position: the column at a place takes the values of that place in every branch.
+
+    Of a recursive query the later branches read `again`, the plan of the first, where they mean the union itself.
+    """
 
     branches: tuple[Plan, ...]
     columns: tuple[Attribute, ...]
+    again: Plan | None = None
 
     def __post_init__(self) -> None:
         if len(self.branches) < 2 or any(len(b.output) != len(self.columns) for b in self.branches):

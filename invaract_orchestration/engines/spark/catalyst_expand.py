@@ -6,7 +6,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from invaract_orchestration.candidate.plan.expressions import Alias, Expression, Function, Literal, passed
+from invaract_orchestration.candidate.plan.expressions import (
+    Alias,
+    Attribute,
+    ColumnReference,
+    Expression,
+    Function,
+    Literal,
+    passed,
+)
 from invaract_orchestration.candidate.plan.nodes import Generate, Plan, Project
 from invaract_orchestration.candidate.plan.traverse import signature
 from invaract_orchestration.engines.spark.catalyst_expressions import CatalystExpressions, attributes
@@ -38,17 +46,23 @@ def expanded(node: CatalystNode, child: Plan, reader: CatalystExpressions) -> Pl
     rows, columns = rows_of(node, reader), attributes(node, "output")
     names = next((at for at in range(len(columns)) if all(isinstance(row[at], Literal) for row in rows)), None)
     if names is None:
-        items = (Alias(a, _of_all([row[at] for row in rows])) for at, a in enumerate(columns))
+        items = (_shared(a, [row[at] for row in rows], reader) for at, a in enumerate(columns))
         return Project(child=child, items=tuple(items))
     taken = _ways([value for row in rows for value in row[names + 1 :]])
     made = Generate(child=child, generator=Function("unpivot", taken), columns=columns[names:])
-    kept = (Alias(a, _of_all([row[at] for row in rows])) for at, a in enumerate(columns[:names]))
+    kept = (_shared(a, [row[at] for row in rows], reader) for at, a in enumerate(columns[:names]))
     return Project(child=made, items=(*kept, *(passed(a) for a in columns[names:])))
 
 
-def _of_all(values: list[Expression]) -> Expression:
+def _shared(column: Attribute, values: list[Expression], reader: CatalystExpressions) -> Alias:
+    """A column that all rows take from one below is that one."""
     ways = _ways(values)
-    return ways[0] if len(ways) == 1 else Function("expand", ways)
+    if len(ways) > 1:
+        return Alias(column, Function("expand", ways))
+    below = ways[0]
+    if isinstance(below, ColumnReference) and not below.path:
+        column = reader.names.under(column, below.name)
+    return Alias(column, below)
 
 
 def _ways(values: list[Expression]) -> tuple[Expression, ...]:

@@ -28,9 +28,9 @@ from invaract_orchestration.candidate.plan.expressions import (
     Value,
 )
 from invaract_orchestration.candidate.plan.nodes import Plan
-from invaract_orchestration.candidate.plan.render import generated_name
-from invaract_orchestration.candidate.plan.traverse import replaced, walk
+from invaract_orchestration.candidate.plan.traverse import replaced
 from invaract_orchestration.contract.field_types import Decimal, FieldType, Primitive, Struct
+from invaract_orchestration.engines.spark.catalyst_names import ShownNames
 from invaract_orchestration.engines.spark.catalyst_tree import (
     CatalystNode,
     Json,
@@ -71,7 +71,7 @@ class CatalystExpressions:
 
     def __init__(self, plan_of: Callable[[list[Json]], Plan]) -> None:
         self._plan_of = plan_of
-        self._shown: dict[int, str] = {}  # of the columns whose name Spark made of an expression with literals in it
+        self.names = ShownNames()
 
     def read(self, nodes: list[Json]) -> Expression:
         """The expression of a pre-order list."""
@@ -95,11 +95,11 @@ class CatalystExpressions:
         match kind:
             case "AttributeReference":
                 one = attribute_of(fields)
-                return ColumnReference(one.id, self._shown.get(one.id, one.name), (), one.type)
+                return ColumnReference(one.id, self.names.of(one), (), one.type)
             case "OuterReference":
                 return self._outer(fields)
             case "Alias":
-                return Alias(self._without_literals(_named(fields, expression_type(parts[0])), parts[0]), parts[0])
+                return Alias(self.names.shown(node, _named(fields, expression_type(parts[0])), parts[0]), parts[0])
             case "Literal":
                 return _literal(fields)
             case "Cast":
@@ -117,15 +117,6 @@ class CatalystExpressions:
         made = _of_table(node, parts) or _predicate(kind, parts) or self._with_plan(node, parts)
         # a rank is over the order of its window, which is no argument
         return made or Function(_NAMES.get(kind) or _snake(kind), () if kind in _RANKS else parts)
-
-    def _without_literals(self, attribute: Attribute, expression: Expression) -> Attribute:
-        """The column under a name without literals, where Spark made its name of the expression's text."""
-        is_word = attribute.name.replace("_", "").isalnum() and not attribute.name.isdigit()
-        texts = (str(one.value).rpartition(" ")[2] for one in walk(expression) if isinstance(one, Literal))
-        if is_word or not any(text in attribute.name for text in texts if text):
-            return attribute
-        self._shown[attribute.id] = generated_name(expression)
-        return Attribute(attribute.id, self._shown[attribute.id], attribute.type)
 
     def _with_plan(self, node: CatalystNode, parts: tuple[Expression, ...]) -> Expression | None:
         """A subquery, or BETWEEN, whose operands stand in fields of their own."""

@@ -50,6 +50,8 @@ def with_grouping_sets(node: CatalystNode, child: Plan, reader: CatalystExpressi
         if not present:
             continue
         column = rows[present[0]][at]
+        if isinstance(column, ColumnReference):
+            reader.names.under(attribute, column.name)
         meaning[attribute.id] = below.get(column.id, column) if isinstance(column, ColumnReference) else column
         if attribute.id in grouped:
             for n in present:

@@ -7,7 +7,6 @@ from typing import Any
 
 from invaract_orchestration.candidate.plan.diagnostics import Diagnostic
 from invaract_orchestration.candidate.plan.expressions import (
-    Attribute,
     ColumnReference,
     Expression,
     Function,
@@ -161,7 +160,8 @@ class CatalystNodes:
             case "UnionLoop":
                 ids = [int(one["id"]) for one in node.fields["outputAttrIds"]]
                 named = zip(ids, inputs[0].output, strict=True)
-                return Union(branches=tuple(inputs), columns=tuple(Attribute(i, a.name, a.type) for i, a in named))
+                columns = tuple(self._reader.names.same(i, a) for i, a in named)
+                return Union(branches=tuple(inputs), columns=columns, again=inputs[0])
             case "Intersect" | "Except":
                 return SetOperation(
                     operator="INTERSECT" if node.kind == "Intersect" else "EXCEPT",
@@ -176,11 +176,18 @@ class CatalystNodes:
     def _leaf(self, node: CatalystNode) -> Plan:
         name = node.fields.get("cteId", node.fields.get("loopId"))
         if node.kind in ("CTERelationRef", "UnionLoopRef") and (node.kind, name) in self._named:
-            return under_ids(self._named[node.kind, name], attributes(node, "output"))
+            return self._under_names(under_ids(self._named[node.kind, name], attributes(node, "output")), node)
         made = None if self.leaves is None else self.leaves.leaf(node)
         if made is None or (isinstance(made, UnknownPlan) and made.description == node.kind):
             return self._unknown(node, [])
-        return made
+        return self._under_names(made, node)
+
+    def _under_names(self, leaf: Plan, node: CatalystNode) -> Plan:
+        """The leaf, whose columns are read under the names that they have there."""
+        for column, below in zip(attributes(node, "output"), leaf.output, strict=False):
+            if column.id == below.id:
+                self._reader.names.under(column, below.name)
+        return leaf
 
     def _remember(self, node: CatalystNode, plan: Plan) -> None:
         """Keep what a reference elsewhere in the plan means: a common table expression, or the start of a recursion."""

@@ -61,10 +61,10 @@ class Queries:
         body = node.this
         if is_recursive and isinstance(body, exp.Union):
             start = self._renamed(self.query(body.this, around), columns)
-            self.bind(node.alias, start)  # what the recursive part reads has the shape and the sources of the start
+            self.bind(node.alias, start)  # what the recursive part reads has the shape of the start
             self.bindings[-1][node.alias.lower()].is_used = True
             again = self.query(body.expression, around)
-            self.bind(node.alias, self.sets.united(start, again, line=line_of(body)), columns)
+            self.bind(node.alias, self.sets.united(start, again, line=line_of(body), again=start), columns)
             return
         changed = self.changing(body)  # a WITH of PostgreSQL can hold a DELETE
         self.bind(node.alias, self.query(body, around) if changed is None else changed, columns)

@@ -33,12 +33,12 @@ class SetOperations:
         left, right, columns = self._aligned(left, right)
         return SetOperation(operator=word, left=left, right=right, columns=columns, line=line)
 
-    def united(self, left: Plan, right: Plan, *, line: int | None = None) -> Plan:
-        """UNION ALL by position."""
+    def united(self, left: Plan, right: Plan, *, line: int | None = None, again: Plan | None = None) -> Plan:
+        """UNION ALL by position. `again`: what the right side of a recursive query reads for the whole."""
         if len(left.output) != len(right.output):
             return self._unlike(left, right, line)
         left, right, columns = self._aligned(left, right)
-        return Union(branches=(left, right), columns=columns, line=line)
+        return Union(branches=(left, right), columns=columns, line=line, again=again)
 
     def _unlike(self, left: Plan, right: Plan, line: int | None) -> Plan:
         self._session.lose("plan.set_operation_width", "the sides of a set operation differ in width")
