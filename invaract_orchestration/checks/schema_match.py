@@ -14,7 +14,7 @@ from typing import Literal
 
 from invaract_orchestration.checks.result import CheckResult, Evidence
 from invaract_orchestration.checks.type_match import TypeDifference, type_differences
-from invaract_orchestration.contract.field_types import FieldType
+from invaract_orchestration.contract.field_types import NANOSECONDS, FieldType
 from invaract_orchestration.contract.model import Contract, FieldSpec, walk_fields
 from invaract_orchestration.intake.column_names import NameIndex, code_points, fold, is_value_like, nearest
 from invaract_orchestration.intake.wording import (
@@ -79,11 +79,18 @@ _EXPECTED: dict[_Kind, tuple[str, str]] = {
     ),
 }
 
+_FINE_HINT = (
+    'write the column in microseconds (pandas: coerce_timestamps="us"), or declare schema_policy.type_changes: accept, which '
+    "takes each value that is a whole microsecond"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
     kind: _Kind
     text: str
+    hint: str | None = None
+    """What to do where it is not what is told for every difference of the kind."""
 
 
 def check_schema(contract: Contract, observed: Sequence[ObservedSchema]) -> tuple[CheckResult, ...]:
@@ -98,7 +105,7 @@ def check_schema(contract: Contract, observed: Sequence[ObservedSchema]) -> tupl
     broken = [
         _broken(kind, said, contract, observed)
         for kind in _EXPECTED
-        if (said := [(p, texts) for p, found in differences if (texts := [d.text for d in found if d.kind == kind])])
+        if (said := [(p, own) for p, found in differences if (own := [d for d in found if d.kind == kind])])
     ]
     return tuple(broken) or (_result(contract, observed, "kept"),)
 
@@ -170,7 +177,8 @@ class _Comparison:
                 if policy.type_changes == "reject" or not difference.is_same_family:
                     expected, found = shown(difference.expected, _LONGEST_TYPE), shown(difference.found, _LONGEST_TYPE)
                     what = "has its fields in the order " if difference.kind == "order" else "is "
-                    yield _Difference("type", f"{path} {what}{found}, expected {expected}")
+                    hint = _FINE_HINT if difference.found in NANOSECONDS and difference.is_same_family else None
+                    yield _Difference("type", f"{path} {what}{found}, expected {expected}", hint)
 
     def _is_needed(self, field: FieldSpec) -> bool:
         is_optional = self.contract.schema_policy.missing_optional == "accept" and not field.required
@@ -204,17 +212,18 @@ def _evidence(observed: Sequence[ObservedSchema]) -> Evidence:
 
 
 def _broken(
-    kind: _Kind, said: Sequence[tuple[str, list[str]]], contract: Contract, observed: Sequence[ObservedSchema]
+    kind: _Kind, said: Sequence[tuple[str, list[_Difference]]], contract: Contract, observed: Sequence[ObservedSchema]
 ) -> CheckResult:
     expected, hint = _EXPECTED[kind]
+    hints = dict.fromkeys(d.hint or hint for _, own in said for d in own)
     return CheckResult(
         check=f"schema|{kind}",
         stage="schema",
         outcome="broken",
         expected=f"{expected}: {_columns(contract)}",
-        found=by_place(said, len(observed), "source"),
+        found=by_place([(p, [d.text for d in own]) for p, own in said], len(observed), "source"),
         evidence=_evidence(observed),
-        hint=hint,
+        hint="; ".join(hints),
         place=shown(said[0][0], LONGEST_PLACE),
     )
 

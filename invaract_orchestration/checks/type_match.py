@@ -10,6 +10,7 @@ from invaract_orchestration.contract.field_types import (
     DOUBLE,
     FLOAT,
     INTEGERS,
+    NANOSECONDS,
     Array,
     Decimal,
     FieldType,
@@ -96,4 +97,6 @@ def _is_same_family(expected: FieldType, found: FieldType | str) -> bool:
             return True
         case Decimal(), Primitive():
             return found in INTEGERS
+        case Primitive(), str():
+            return NANOSECONDS.get(found) == expected
     return False

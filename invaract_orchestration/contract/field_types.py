@@ -97,6 +97,8 @@ PRIMITIVES: tuple[Primitive, ...] = (
 INTEGERS: tuple[Primitive, ...] = (TINYINT, SMALLINT, INT, BIGINT)
 INTEGER_BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
 FLOATS: tuple[Primitive, ...] = (FLOAT, DOUBLE)
+NANOSECONDS: dict[str, Primitive] = {f"{t.name} in nanoseconds": t for t in (TIMESTAMP, TIMESTAMP_NTZ)}
+"""What a Parquet file may hold and no field can be, by how it is told: the type that its whole microseconds are values of."""
 
 ALIASES = {
     "str": "string", "text": "string", "bool": "boolean", "byte": "tinyint", "short": "smallint",

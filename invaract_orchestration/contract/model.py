@@ -145,7 +145,7 @@ class SchemaPolicy(Closed):
     missing_optional: Literal["reject", "accept"] = "reject"
     """Columns without `required` that the data does not have."""
     type_changes: Literal["reject", "accept", "cast"] = "reject"
-    """Columns whose type in a typed file is another one; `cast` turns each value into the declared type, where it can be."""
+    """Columns of another type in a typed file: `accept` takes each number or nanosecond that fits, `cast` turns what it can."""
 
 
 class Freshness(Closed):

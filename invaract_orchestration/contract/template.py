@@ -37,6 +37,10 @@ quality:
 #   dataset_rules:
 #     - {name: volume, row_count: {min: 1}}
 """
+_POLICY = """
+schema_policy:
+  type_changes: accept  # a moment in nanoseconds is taken where it is a whole microsecond, and else fails its row
+"""
 _PUBLISH = """
 publish:
   target: {target}  # a name is a table of the lake; a path has a slash
@@ -66,6 +70,7 @@ class FileDraft:
     columns: tuple[DraftColumn, ...]
     options: SourceOptions = field(default_factory=SourceOptions)
     rows: int | None = None
+    has_nanoseconds: bool = False
 
 
 def draft_contract(name: str, found: FileDraft, location: str, target: str | None = None) -> str:
@@ -81,7 +86,7 @@ def draft_contract(name: str, found: FileDraft, location: str, target: str | Non
     width = max((len(entry) for entry, note in entries if note), default=0)
     fields = "".join(f"{entry:<{width}}  # {note}\n" if note else f"{entry}\n" for entry, note in entries)
     publish = _NO_PUBLISH if target is None else _PUBLISH.format(target=_text(target))
-    return head + (fields or "  []\n") + _TAIL + publish
+    return head + (fields or "  []\n") + _TAIL + (_POLICY if found.has_nanoseconds else "") + publish
 
 
 def _options(options: SourceOptions) -> str:

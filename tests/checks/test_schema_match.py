@@ -93,6 +93,24 @@ def test_schema_with_a_type_no_contract_can_name_is_told_by_its_own_name() -> No
         assert result.found == r"x.parquet: 'id' is uint64 \x3cb\x3e\n, expected bigint"
 
 
+@pytest.mark.parametrize(
+    ("found", "expected", "is_kept"),
+    [
+        ("timestamp in nanoseconds", "timestamp", True), ("timestamp_ntz in nanoseconds", "timestamp_ntz", True),
+        ("timestamp in nanoseconds", "timestamp_ntz", False), ("timestamp_ntz in nanoseconds", "timestamp", False),
+        ("timestamp_ntz in nanoseconds", "date", False), ("timestamp_ntz in nanoseconds", "bigint", False),
+        ("timestamp_ntz in nanoseconds", "string", False),
+    ],
+)  # fmt: skip
+def test_schema_with_nanoseconds_is_let_through_for_its_own_kind_of_timestamp(found: str, expected: str, is_kept: bool) -> None:
+    observed = ObservedSchema(place="x.parquet", columns=(ObservedColumn(name="v", type=found),))
+    rejected = only(check_schema(agreed(f"v {expected}"), [observed]))
+    assert rejected.found == f"x.parquet: 'v' is {found}, expected {expected}"
+    assert (rejected.hint is not None and "coerce_timestamps" in rejected.hint) == is_kept
+    accepted = only(check_schema(agreed(f"v {expected}", type_changes="accept"), [observed]))
+    assert accepted.outcome == ("kept" if is_kept else "broken")
+
+
 def test_schema_of_folder_columns_without_a_type_is_not_compared_by_type() -> None:
     observed = ObservedSchema(
         place="x.parquet", columns=(ObservedColumn(name="id", type=parse_type("int")), ObservedColumn(name="day"))

@@ -7,6 +7,8 @@ import json
 import time
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from invaract_orchestration.contract.load import load_contract
@@ -68,6 +70,18 @@ def test_parquet_gives_its_own_types(place: Place) -> None:
     assert '{name: x, type: "decimal(9,3)"}' in said.out
     assert '"array<int>"' in said.out
     assert "found uinteger, which a contract cannot name" in said.out
+
+
+@pytest.mark.parametrize(("zone", "type_"), [(None, "timestamp_ntz"), ("UTC", "timestamp")])
+def test_parquet_of_nanoseconds_is_published_by_its_own_draft(place: Place, zone: str | None, type_: str) -> None:
+    moments = pa.array([1_700_000_000_123_456_000, -1_000, None], pa.int64()).cast(pa.timestamp("ns", zone))
+    pq.write_table(pa.table({"id": [1, 2, 3], "at": moments}), place.root / "t.parquet")
+    assert place.call("init", "t.parquet", "--write", "new.yaml", "--target", "./out/t").code == 0
+    text = (place.root / "new.yaml").read_text()
+    assert f"{{name: at, type: {type_}}}" in text
+    assert "# found in nanoseconds" in text
+    assert "type_changes: accept  # " in text
+    assert place.call("run", "new.yaml").code == 0
 
 
 def test_draft_is_printed_when_no_place_is_named_and_holds_no_value(place: Place) -> None:

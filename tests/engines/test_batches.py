@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -314,6 +315,72 @@ def test_wider_types_are_taken_value_by_value_where_that_is_agreed(lake: Lake) -
     )
     assert broken(result) == {"id|type": 1, "d|type": 1}
     assert lake.rows() == [{"id": 1, "d": Decimal("1.23")}]
+
+
+FINE = {
+    "whole": [1_700_000_000_123_456_000, 0, -1_000, None, -9_223_372_036_854_775_000],
+    "finer": [1_700_000_000_123_456_789, 1_010, -1, -1_001, 9_223_372_036_854_775_806],
+}
+
+
+def nanoseconds(values: list[int | None], zone: str | None) -> pa.Table:
+    return pa.table({"id": range(len(values)), "at": pa.array(values, pa.int64()).cast(pa.timestamp("ns", zone))})
+
+
+@pytest.mark.parametrize(("zone", "name"), [(None, "timestamp_ntz"), ("Europe/Berlin", "timestamp")])
+def test_nanoseconds_are_refused_with_the_way_out(lake: Lake, zone: str | None, name: str) -> None:
+    lake.put({"a.parquet": parquet(nanoseconds(FINE["whole"], zone))})
+    fields = f"{{name: id, type: bigint}}\n{{name: at, type: {name}}}"
+    result = lake.run(lake.contract(fields, source="format: parquet"))
+    assert broken(result) == {"schema|type": None}
+    check = check_of(result, "schema|type")
+    assert check.found == f"a.parquet: 'at' is {name} in nanoseconds, expected {name}"
+    assert check.hint is not None
+    assert 'coerce_timestamps="us"' in check.hint
+    assert "schema_policy.type_changes: accept" in check.hint
+
+
+@pytest.mark.parametrize(("zone", "name"), [(None, "timestamp_ntz"), ("Europe/Berlin", "timestamp")])
+def test_nanoseconds_are_taken_where_they_are_whole_microseconds_and_that_is_agreed(
+    lake: Lake, zone: str | None, name: str
+) -> None:
+    late = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC if zone else None)
+    coarse = pa.table({"id": [7], "at": pa.array([late], pa.timestamp("us", zone and "UTC")), "more": ["m"]})
+    lake.put({
+        "a.parquet": parquet(nanoseconds(FINE["whole"], zone)), "b.parquet": parquet(coarse),
+        "c.parquet": parquet(nanoseconds(FINE["finer"], zone)),
+    })  # fmt: skip
+    fields = f"{{name: id, type: bigint}}\n{{name: at, type: {name}}}\n{{name: more, type: string, may_be_absent: true}}"
+    result = lake.run(lake.contract(fields, source="format: parquet", more=ASIDE + "\nschema_policy: {type_changes: accept}"))
+    assert broken(result) == {"at|type": 5}
+    ends = ["1677-09-21T00:12:43.145225", "1969-12-31T23:59:59.999999", "1970-01-01T00:00:00", "2023-11-14T22:13:20.123456",
+            "9999-12-31T23:59:59.999999", "None"]  # fmt: skip
+    found = [row["at"] and row["at"].replace(tzinfo=None).isoformat() for row in lake.rows()]
+    assert sorted(map(str, found)) == ends
+    assert [row["more"] for row in lake.rows() if row["id"] == 7] == ["m"]
+    assert lake.aside() == [("c.parquet", n, ["at|type"]) for n in (1, 2, 3, 4, 5)]
+    kept = sorted(json.loads(payload)["at"].removesuffix("+00") for payload in lake.payloads())
+    assert kept == [
+        "1969-12-31 23:59:59.999998999", "1969-12-31 23:59:59.999999999", "1970-01-01 00:00:00.00000101",
+        "2023-11-14 22:13:20.123456789", "2262-04-11 23:47:16.854775806",
+    ]  # fmt: skip
+
+
+def test_nanoseconds_reject_a_batch_that_is_taken_as_a_whole_or_not_at_all(lake: Lake) -> None:
+    lake.put({"a.parquet": parquet(nanoseconds([1_000, 1_001], None))})
+    fields = "{name: id, type: bigint}\n{name: at, type: timestamp_ntz}"
+    result = lake.run(lake.contract(fields, source="format: parquet", more="schema_policy: {type_changes: accept}"))
+    assert broken(result) == {"at|type": 1}
+    assert lake.rows() == []
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_nanoseconds_inside_of_another_type_are_refused_by_name(lake: Lake, zone: str | None) -> None:
+    moments = pa.array([[1_000]], pa.list_(pa.int64())).cast(pa.list_(pa.timestamp("ns", zone)))
+    lake.put({"a.parquet": parquet(pa.table({"at": moments}))})
+    fields = f'{{name: at, type: "array<timestamp{"" if zone else "_ntz"}>"}}'
+    result = lake.run(lake.contract(fields, source="format: parquet", more="schema_policy: {type_changes: accept}"))
+    assert broken(result) == {"schema|type": None}
 
 
 # -- frames, queries and tables

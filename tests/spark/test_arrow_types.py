@@ -14,7 +14,7 @@ from invaract_orchestration.engines.spark.arrow_types import field_type
         (pa.string_view(), "string"), (pa.large_string(), "string"), (pa.dictionary(pa.int8(), pa.string()), "string"),
         (pa.binary_view(), "binary"), (pa.int16(), "smallint"), (pa.decimal128(38, 10), "decimal(38,10)"),
         (pa.decimal256(50, 2), "decimal256(50, 2)"), (pa.uint32(), "uint32"), (pa.timestamp("us", "UTC"), "timestamp"),
-        (pa.timestamp("ms"), "timestamp_ntz"), (pa.timestamp("ns"), "timestamp[ns]"), (pa.list_(pa.int32()), "array<int>"),
+        (pa.timestamp("ms"), "timestamp_ntz"), (pa.timestamp("ns"), "timestamp_ntz in nanoseconds"), (pa.list_(pa.int32()), "array<int>"),
         (pa.map_(pa.string(), pa.int64()), "map<string,bigint>"), (pa.struct([("a b", pa.bool_())]), "struct<`a b`:boolean>"),
         (pa.list_(pa.uint8()), "list<item: uint8>"),
     ],

@@ -86,7 +86,7 @@ class Writer:
         if self.request.contract.is_stepped:
             raise EngineFailure("the contract has steps, and no plan of them was made")
         register_folders(self.connection, self.request.contract, self.request.batch)
-        rows = rows_of(self.request.contract, self.request.batch)
+        rows = rows_of(self.connection, self.request.contract, self.request.batch)
         if rows.rights and not rows.is_text and not self.request.batch.files:
             hold_frame(self.connection)
         checks = row_checks(self.request.contract)
@@ -109,8 +109,8 @@ class Writer:
         """The candidate of a contract with steps."""
         register_folders(self.connection, plan.source, self.request.batch)
         writer = SteppedWriter(
-            connection=self.connection, request=self.request, plan=plan, rows=rows_of(plan.source, self.request.batch),
-            scratch=self.scratch, write=self._copy,
+            connection=self.connection, request=self.request, plan=plan,
+            rows=rows_of(self.connection, plan.source, self.request.batch), scratch=self.scratch, write=self._copy,
         )  # fmt: skip
         return writer.materialise()
 

@@ -19,6 +19,7 @@ from invaract_orchestration.contract.field_types import (
     BOOLEAN,
     DATE,
     DOUBLE,
+    NANOSECONDS,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
@@ -27,7 +28,7 @@ from invaract_orchestration.contract.field_types import (
 from invaract_orchestration.contract.model import FieldSpec, SourceOptions
 from invaract_orchestration.contract.template import DraftColumn, FileDraft
 from invaract_orchestration.engines.duckdb import sql_text as q
-from invaract_orchestration.engines.duckdb.observe import parquet_columns
+from invaract_orchestration.engines.duckdb.parquet_files import parquet_columns
 from invaract_orchestration.engines.duckdb.rows import read_csv
 from invaract_orchestration.engines.duckdb.session import translated
 from invaract_orchestration.engines.duckdb.text_forms import read_text
@@ -96,9 +97,15 @@ def _parquet(connection: duckdb.DuckDBPyConnection, file: ListedFile) -> FileDra
         rows = connection.execute(f"SELECT count(*) FROM read_parquet({q.paths([file.path])})").fetchone()
     columns = []
     for name, type_ in found:
-        note = f"found {type_}, which a contract cannot name: cast it at its source" if isinstance(type_, str) else None
-        columns.append(DraftColumn(spec=FieldSpec(name=name, type=STRING if isinstance(type_, str) else type_), note=note))
-    return FileDraft(format="parquet", columns=tuple(columns), rows=rows[0] if rows else 0)
+        if not isinstance(type_, str):
+            own, note = type_, None
+        elif type_ in NANOSECONDS:
+            own, note = NANOSECONDS[type_], "found in nanoseconds"
+        else:
+            own, note = STRING, f"found {type_}, which a contract cannot name: cast it at its source"
+        columns.append(DraftColumn(spec=FieldSpec(name=name, type=own), note=note))
+    is_fine = any(type_ in NANOSECONDS for _, type_ in found)
+    return FileDraft(format="parquet", columns=tuple(columns), rows=rows[0] if rows else 0, has_nanoseconds=is_fine)
 
 
 def _csv(connection: duckdb.DuckDBPyConnection, file: ListedFile) -> FileDraft:

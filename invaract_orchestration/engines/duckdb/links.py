@@ -77,7 +77,7 @@ def _relation(connection: duckdb.DuckDBPyConnection, rows: LinkRows) -> str:
         files = tuple(BatchFile(file=h.file, names=h.names, feeds=h.names) for h in headers)
     fields = tuple(FieldSpec(name=n, type=declared.get(n.lower()) or t or ft.STRING) for n, t in types.items())
     batch = read_surely(connection, Batch(source=source, files=files))
-    read = rows_of(Contract(contract="link", source=source, fields=fields), batch)
+    read = rows_of(connection, Contract(contract="link", source=source, fields=fields), batch)
     values = ", ".join(f"{read.values[f.name]} AS {q.name(f.name)}" for f in fields)
     guard = f"CASE WHEN {read.guard()} THEN true ELSE error({q.text(BREACH)}) END"
     return f"(SELECT {values} FROM {read.read('refuse', False)} WHERE {guard})"

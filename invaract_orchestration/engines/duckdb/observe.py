@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 
 import duckdb
 
 from invaract_orchestration.checks.schema_match import ObservedColumn, ObservedSchema
-from invaract_orchestration.contract.field_types import TIMESTAMP, FieldType
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.delta.read import open_table, read_columns
 from invaract_orchestration.engines.delta.types import field_type as delta_field_type
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.json_forms import is_record
+from invaract_orchestration.engines.duckdb.parquet_files import parquet_columns
 from invaract_orchestration.engines.duckdb.query_inputs import register_tables, view_name
 from invaract_orchestration.engines.duckdb.rows import FRAME, json_lines
 from invaract_orchestration.engines.duckdb.session import DeclaredFormBreach, translated
@@ -43,28 +42,6 @@ def _parquet(connection: duckdb.DuckDBPyConnection, contract: Contract, file: Ba
     agreed = {f.name for f in contract.fields}
     folders = [ObservedColumn(name=n) for n in file.file.columns_beside({c.name for c in columns}, agreed)]
     return ObservedSchema(place=file.file.name, columns=(*columns, *folders))
-
-
-def parquet_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[str, FieldType | str]]:
-    """Name and type of each column of a Parquet file."""
-    types = connection.sql(f"SELECT * FROM read_parquet({q.paths([path])}, hive_partitioning=false)").types
-    nodes = connection.execute(
-        f"SELECT name, num_children, type = 'INT96' FROM parquet_schema({q.text(str(path))})"
-    ).fetchall()
-    own = zip(_own_columns(nodes), types, strict=True)
-    return [(name, TIMESTAMP if is_instant else field_type(native)) for (name, is_instant), native in own]
-
-
-def _own_columns(nodes: list[tuple[str, int | None, bool | None]]) -> list[tuple[str, bool]]:
-    """Each column of a file as its schema has it, where every parent comes before its children: its own name, as a relation
-    renames the second of two that differ only in letter case, and whether it is a timestamp of 96 bits, which is an instant.
-    """
-    columns, skipped = [], 0
-    for name, children, is_instant in nodes[1:]:
-        if skipped == 0:
-            columns.append((name, bool(is_instant)))
-        skipped = max(skipped - 1, 0) + (children or 0)
-    return columns
 
 
 def _json(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch) -> tuple[ObservedSchema, ...]:

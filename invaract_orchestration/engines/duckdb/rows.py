@@ -16,6 +16,7 @@ from invaract_orchestration.contract.field_types import BOOLEAN, INTEGERS, STRIN
 from invaract_orchestration.contract.model import Contract, SourceOptions
 from invaract_orchestration.engines.duckdb import json_forms
 from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.parquet_files import Part, parts_of
 from invaract_orchestration.engines.duckdb.text_forms import read_text
 from invaract_orchestration.engines.duckdb.types import duckdb_type
 from invaract_orchestration.errors import NotSupported
@@ -59,14 +60,14 @@ class Rows:
         return q.all_of([c for _, c in self.structure] + [c for _, _, c in self.rights])
 
 
-def rows_of(contract: Contract, batch: Batch) -> Rows:
+def rows_of(connection: duckdb.DuckDBPyConnection, contract: Contract, batch: Batch) -> Rows:
     """The relation for a batch. Raises NotSupported for what a format cannot hold."""
     match batch.source.format:
         case "csv":
             return _csv(contract, batch)
         case "json":
             return _json(contract, batch)
-    return _typed(contract, batch)
+    return _typed(contract, batch, parts_of(connection, contract, batch))
 
 
 def _csv(contract: Contract, batch: Batch) -> Rows:
@@ -186,9 +187,23 @@ def json_lines(batch: Batch, bad: BadLines = "refuse", is_numbered: bool = False
     )
 
 
-def _typed(contract: Contract, batch: Batch) -> Rows:
+def _typed(contract: Contract, batch: Batch, parts: Sequence[Part]) -> Rows:
     fields = contract.fields
     folders = _folder_names(contract, batch)
+    is_judged = [f.name in folders or contract.schema_policy.type_changes == "accept" for f in fields]
+    relation = "(" + " UNION ALL ".join(_typed_part(contract, part, folders) for part in parts) + ")"
+    return Rows(
+        read=lambda _bad, _is_numbered: relation,
+        values={f.name: f"v{i}" for i, f in enumerate(fields)},
+        rights=tuple((f"{f.name}|type", f.name, f"t{i}") for i, f in enumerate(fields) if is_judged[i]),
+        structure=(),
+        is_text=False,
+    )
+
+
+def _typed_part(contract: Contract, part: Part, folders: list[str]) -> str:
+    """Rows of one part as they are read; a timestamp in nanoseconds is one of its type where it is a whole microsecond."""
+    fields, batch = contract.fields, part.batch
     if batch.files:
         source, extra, number = _parquet(batch, {f.name.lower() for f in fields})
     else:
@@ -196,7 +211,7 @@ def _typed(contract: Contract, batch: Batch) -> Rows:
     present = {f.name for f in fields} - batch.absent - set(folders)
     columns = []
     for i, spec in enumerate(fields):
-        if spec.name in present and spec.type == TIMESTAMP and batch.files:
+        if spec.name in present and spec.type == TIMESTAMP and batch.files and spec.name not in part.fine:
             columns.append(f"CAST({q.name(spec.name)} AS TIMESTAMPTZ) AS v{i}")  # one of 96 bits has no zone in the reader's eyes
         elif spec.name in present:
             columns.append(f"{q.name(spec.name)} AS v{i}")
@@ -206,28 +221,23 @@ def _typed(contract: Contract, batch: Batch) -> Rows:
             columns.append(f"CAST(NULL AS {duckdb_type(spec.type)}) AS v{i}")
     chosen = f"SELECT {', '.join(columns)}, {extra} AS f, {number} AS n FROM {source}" + _folder_join(folders, extra)
     packed = ", ".join(f"{q.text(f.name)}, {as_payload(f'v{i}', f.type)}" for i, f in enumerate(fields))
-    casts, rights = [], []
+    casts, oks = [], []
     for i, spec in enumerate(fields):
         if spec.name in folders:
             read = read_text(f"v{i}", spec.type, spec, contract.timezone)
-            casts.append(f"{read.value} AS v{i}")
-            rights.append((f"{spec.name}|type", spec.name, f"(v{i} IS NULL OR coalesce({read.is_right}, false)) AS t{i}"))
+            cast, is_same = read.value, read.is_right
+        elif spec.name in part.fine:
+            is_same = f"epoch_ns(v{i}) % 1000 = 0"  # compared with microseconds it is an error, and cast it is rounded
+            cast = f"CASE WHEN {is_same} THEN CAST(v{i} AS {duckdb_type(spec.type)}) END"
         elif contract.schema_policy.type_changes == "accept":
             cast = f"TRY_CAST(v{i} AS {duckdb_type(spec.type)})"
-            casts.append(f"{cast} AS v{i}")
-            is_same = f"(v{i} IS NULL OR coalesce({cast} = v{i}, false)) AS t{i}"
-            rights.append((f"{spec.name}|type", spec.name, is_same))
+            is_same = f"{cast} = v{i}"
         else:
             casts.append(f"v{i}")
-    oks = "".join(", " + right for _, _, right in rights)
-    relation = f"(SELECT f, json_object({packed}) AS p, n, {', '.join(casts)}{oks} FROM ({chosen}))"
-    return Rows(
-        read=lambda _bad, _is_numbered: relation,
-        values={f.name: f"v{i}" for i, f in enumerate(fields)},
-        rights=tuple((check, name, right.rpartition(" AS ")[2]) for check, name, right in rights),
-        structure=(),
-        is_text=False,
-    )
+            continue
+        casts.append(f"{cast} AS v{i}")
+        oks.append(f", (v{i} IS NULL OR coalesce({is_same}, false)) AS t{i}")
+    return f"SELECT f, json_object({packed}) AS p, n, {', '.join(casts)}{''.join(oks)} FROM ({chosen})"
 
 
 def _parquet(batch: Batch, names: set[str]) -> tuple[str, str, str]:

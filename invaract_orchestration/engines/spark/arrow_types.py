@@ -15,6 +15,7 @@ from invaract_orchestration.contract.field_types import (
     DOUBLE,
     FLOAT,
     INT,
+    NANOSECONDS,
     SMALLINT,
     STRING,
     TIMESTAMP,
@@ -32,6 +33,7 @@ _PLAIN = {
     pa.int32(): INT, pa.int64(): BIGINT, pa.float32(): FLOAT, pa.float64(): DOUBLE, pa.date32(): DATE,
     pa.binary(): BINARY, pa.large_binary(): BINARY, pa.string_view(): STRING, pa.binary_view(): BINARY,
 }  # fmt: skip
+_FINE = {type_: name for name, type_ in NANOSECONDS.items()}
 
 
 def field_type(native: Any, *, is_instant: bool = False) -> FieldType | str:
@@ -45,7 +47,8 @@ def field_type(native: Any, *, is_instant: bool = False) -> FieldType | str:
     if t.is_timestamp(native):
         if is_instant:
             return TIMESTAMP
-        return str(native) if native.unit == "ns" else (TIMESTAMP_NTZ if native.tz is None else TIMESTAMP)
+        own = TIMESTAMP_NTZ if native.tz is None else TIMESTAMP
+        return _FINE[own] if native.unit == "ns" else own
     if t.is_decimal(native) and native.precision <= 38:
         return Decimal(native.precision, native.scale)
     if t.is_list(native) or t.is_large_list(native) or t.is_fixed_size_list(native):

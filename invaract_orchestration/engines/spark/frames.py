@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from invaract_orchestration.contract.field_types import BIGINT, NANOSECONDS
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.microseconds import in_microseconds
 from invaract_orchestration.engines.spark import spark_sql
@@ -41,17 +42,21 @@ def parquet_columns(path: Path, name: str) -> Columns:
         ) from None
 
 
-def typed_frames(spark: Any, contract: Contract, batch: Batch, frame: Any) -> Iterator[Any]:
-    """One frame for each set of files with the same columns, or the one of the table, query or caller."""
+def typed_frames(spark: Any, contract: Contract, batch: Batch, frame: Any) -> Iterator[tuple[Any, frozenset[str]]]:
+    """One frame for each set of files with the same columns, or the one of the table, query or caller; and which of its columns
+    are the whole numbers of nanoseconds that make a timestamp.
+    """
     if not batch.files:
-        yield frame
+        yield frame, frozenset()
         return
     groups: dict[Columns, list[BatchFile]] = {}
     for file in batch.files:
         columns = parquet_columns(file.file.path, file.file.name)
         groups.setdefault(tuple(c for c in columns if contract.field(c[0]) is not None), []).append(file)
     for columns, files in groups.items():
-        yield _parquet(spark, contract, columns, [b.file.path for b in files])
+        fine = frozenset(n for n, t in columns if t in NANOSECONDS and contract.schema_policy.type_changes == "accept")
+        read = tuple((n, BIGINT if n in fine else t) for n, t in columns)  # Spark has no type for them, and reads the numbers
+        yield _parquet(spark, contract, read, [b.file.path for b in files]), fine
 
 
 def _parquet(spark: Any, contract: Contract, columns: Columns, paths: Sequence[Path]) -> Any:

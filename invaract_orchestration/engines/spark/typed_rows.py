@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import reduce
 from typing import Any
 
@@ -26,9 +26,13 @@ def typed_rows(session: PrivateSession, contract: Contract, batch: Batch, frame:
     types = [STRING if f.name in folders.columns else f.type for f in fields]
 
     def chosen() -> Any:
-        packed = ", ".join(f"{q.text(f.name)}, {as_payload(f'v{i}', types[i])}" for i, f in enumerate(fields))
         parts = []
-        for native in typed_frames(session.spark, contract, batch, frame):
+        for native, found in typed_frames(session.spark, contract, batch, frame):
+            fine = found - set(folders.columns)
+            held = [Held(f"x{i}") for i in range(len(fields))]
+            casts = _typed_casts(contract, folders, fine, held)
+            kept = (_fine_text(f"v{i}") if f.name in fine else as_payload(f"v{i}", types[i]) for i, f in enumerate(fields))
+            packed = ", ".join(f"{q.text(f.name)}, {payload}" for f, payload in zip(fields, kept, strict=True))
             place = ["_metadata.file_path AS f", "_metadata.row_index + 1 AS n"] if batch.files else ["'' AS f", "0L AS n"]
             own = native.selectExpr(*place, *(f"{q.name(s.name)} AS v{i}" for i, s in enumerate(fields) if s.name in present))
             columns = [f"v{i}" if s.name in present else f"{folders.value(s.name, s.type)} AS v{i}" for i, s in enumerate(fields)]
@@ -36,8 +40,8 @@ def typed_rows(session: PrivateSession, contract: Contract, batch: Batch, frame:
             parts.append(plain.selectExpr("f", "n", f"to_json(named_struct({packed}), {WITH_NULLS}) AS p", *casts))
         return reduce(union, parts)
 
-    held = [Held(f"x{i}") for i in range(len(fields))]
-    casts, rights = _typed_casts(contract, folders, held)
+    is_judged = [f.name in folders.columns or contract.schema_policy.type_changes == "accept" for f in fields]
+    rights = tuple((f"{f.name}|type", f.name, f"t{i}") for i, f in enumerate(fields) if is_judged[i])
     return Rows(
         quick=lambda: chosen().drop("f", "n", "p").selectExpr(f"'{RECORD}' AS k", "*"), numbered=chosen,
         values={f.name: f"v{i}" for i, f in enumerate(fields)}, rights=rights, structure=(), is_text=False,
@@ -45,21 +49,34 @@ def typed_rows(session: PrivateSession, contract: Contract, batch: Batch, frame:
     )  # fmt: skip
 
 
-def _typed_casts(
-    contract: Contract, folders: Folders, held: Sequence[Held]
-) -> tuple[list[str], tuple[tuple[str, str, str], ...]]:
-    casts, rights, oks = [], [], []
+def _typed_casts(contract: Contract, folders: Folders, fine: Container[str], held: Sequence[Held]) -> list[str]:
+    casts, oks = [], []
     for i, spec in enumerate(contract.fields):
         if spec.name in folders.columns:
             read = read_text(f"v{i}", spec.type, spec, contract.timezone, held[i])
-            casts.append(f"{read.value} AS v{i}")
-            oks.append(f"(v{i} IS NULL OR coalesce({read.is_right}, false)) AS t{i}")
+            cast, is_same = read.value, read.is_right
+        elif spec.name in fine:
+            is_same = f"v{i} % 1000 = 0"
+            cast = f"CASE WHEN {is_same} THEN CAST({_micros(f'v{i}')} AS {spark_type(spec.type)}) END"
         elif contract.schema_policy.type_changes == "accept":
             cast = held[i](f"TRY_CAST(v{i} AS {spark_type(spec.type)})")
-            casts.append(f"{cast} AS v{i}")
-            oks.append(f"(v{i} IS NULL OR coalesce({cast} = v{i}, false)) AS t{i}")
+            is_same = f"{cast} = v{i}"
         else:
             casts.append(f"v{i}")
             continue
-        rights.append((f"{spec.name}|type", spec.name, f"t{i}"))
-    return [*casts, *oks], tuple(rights)
+        casts.append(f"{cast} AS v{i}")
+        oks.append(f"(v{i} IS NULL OR coalesce({is_same}, false)) AS t{i}")
+    return [*casts, *oks]
+
+
+def _micros(nanoseconds: str) -> str:
+    """The instant, or the microsecond that it falls in."""
+    return f"timestamp_micros({nanoseconds} DIV 1000L - CAST({nanoseconds} % 1000L < 0 AS BIGINT))"
+
+
+def _fine_text(nanoseconds: str) -> str:
+    """The moment with every digit that is not a zero at its end."""
+    digits = f"lpad(CAST(pmod({nanoseconds}, 1000L) AS STRING), 3, '0')"
+    finer = f"concat(date_format({_micros(nanoseconds)}, 'yyyy-MM-dd HH:mm:ss.SSSSSS'), {digits})"
+    whole = f"CAST({_micros(nanoseconds)} AS STRING)"
+    return f"CASE WHEN {nanoseconds} % 1000 = 0 THEN {whole} ELSE trim(TRAILING '0' FROM {finer}) END"
