@@ -214,9 +214,10 @@ def attempts(lake: Lake) -> Callable[[], list[Any]]:
 @pytest.fixture
 def events(airflow_home: Path) -> Callable[[str], list[dict[str, Any]]]:
     """The extras of an asset's events since the test began, oldest first."""
+    from sqlalchemy import func, select
+
     from airflow.models.asset import AssetEvent, AssetModel
     from airflow.utils.session import create_session
-    from sqlalchemy import func, select
 
     with create_session() as session:
         start = session.scalar(select(func.max(AssetEvent.id))) or 0
@@ -235,9 +236,10 @@ def xcoms(airflow_home: Path) -> Callable[..., dict[str, Any]]:
     """The XComs of a task by key, as Airflow stored them."""
 
     def read(ran: Ran, task_id: str = "gate") -> dict[str, Any]:
+        from sqlalchemy import select
+
         from airflow.models.xcom import XComModel
         from airflow.utils.session import create_session
-        from sqlalchemy import select
 
         query = select(XComModel.key, XComModel.value).where(XComModel.run_id == ran.run_id, XComModel.task_id == task_id)
         with create_session() as session:
@@ -269,7 +271,7 @@ def serve_airflow(folder: Path, database: str | None = None) -> Iterator[tuple[S
         yield airflow, Setup(contract=folder / "batch.yaml", lake=lake)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Standalone, Setup]]:
     """One whole Airflow on SQLite for all tests that need no other."""
     with serve_airflow(tmp_path_factory.mktemp("served")) as found:
