@@ -222,7 +222,7 @@ class Measure:
         return _distinct(f"c{number}", f"CASE WHEN {read.is_right} THEN {read.value} END", source)
 
     def _typed_values(self, rule: str, column: str, source: str, spec: FieldSpec) -> str:
-        """The distinct values of a typed column; one that the field's type cannot hold as it is, such as a further digit, is null."""
+        """The distinct values of a typed column; one that the field's type cannot hold as it is (a further digit) is null."""
         (found,) = self.connection.sql(f"SELECT {column} FROM {source}").types
         check_reference_types(rule, [(spec.name, spec.type, column.strip('"'), field_type(found))])
         cast = f"TRY_CAST({column} AS {duckdb_type(spec.type)})"

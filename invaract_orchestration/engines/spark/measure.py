@@ -104,7 +104,8 @@ class Measure:
             check_reference_types(rule, [(spec.name, spec.type, name, found)])
             values = frame.where(f"{q.name(name)} IS NOT NULL").selectExpr(f"{q.name(name)} AS r").distinct()
             cast = f"TRY_CAST(r AS {spark_type(spec.type)})"
-            return values.selectExpr((cast if spec.type in FLOATS else f"CASE WHEN {cast} = r THEN {cast} END") + " AS w").distinct()
+            value = cast if spec.type in FLOATS else f"CASE WHEN {cast} = r THEN {cast} END"
+            return values.selectExpr(f"{value} AS w").distinct()
         listed = ", ".join(f"({q.text(v)})" for v in sorted(_csv_values(path, reference, column)))
         read = read_text("r", spec.type, FieldSpec(name=spec.name, type=spec.type), contract.timezone)
         texts = f"SELECT * FROM VALUES {listed} AS t(r)" if listed else "SELECT CAST(NULL AS STRING) AS r WHERE false"
