@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +166,37 @@ def test_versions_are_written_as_the_contract_says(classic: EngineLake) -> None:
         (1, "a", "1900-01-01", "9999-12-31", True, 1),
         (2, "b", "1900-01-01", "2026-02-01", False, 1), (2, "z", "2026-02-01", "9999-12-31", True, 2),
     ]  # fmt: skip
+
+
+def test_row_from_before_the_current_version_is_refused(classic: EngineLake) -> None:
+    columns = "id INT, v STRING, since DATE, valid_from DATE, valid_to DATE, is_current BOOLEAN"
+    session = engine_of("spark").session
+    session.sql(f"CREATE TABLE delta.`{classic.target}` ({columns}) USING delta {PROPERTIES['rowTracking']}")
+    contract = classic.contract(FIELDS + "\n{name: since, type: date}", publish="mode: scd2, keys: [id], versions: {since: since, track: [v]}")
+    ended = []
+    for text in ("1,a,2026-02-01\n", "1,z,2026-01-01\n3,n,2026-01-01\n", "1,a,2026-01-01\n"):
+        classic.put({"x.csv": "id,v,since\n" + text})
+        result = classic.run(contract)
+        ended.append((result.state, result.code))
+    assert ended == [("published", None), ("failed", "publish.out_of_order"), ("published", None)]
+    kept = session.sql(f"SELECT id, v, string(valid_from), is_current FROM delta.`{classic.target}`").collect()
+    assert [tuple(r) for r in kept] == [(1, "a", "2026-02-01", True)]
+
+
+@pytest.mark.parametrize("way", ["VERSION", "TIMESTAMP"])
+def test_restore_by_spark_takes_a_publication_back(classic: EngineLake, way: str) -> None:
+    session = table(classic, "rowTracking")
+    between = []
+    for number in (8, 9):
+        classic.put({"x.csv": f"id,v\n{number},n\n"})
+        assert classic.run(classic.contract(FIELDS), submission_id=f"batch-{number}").state == "published"
+        time.sleep(1)  # moments are looked up by the times of the log's files
+        between.append((DeltaTable(classic.target).version(), datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")))
+    version, moment = between[0]
+    session.sql(f"RESTORE TABLE delta.`{classic.target}` TO {way} AS OF {version if way == 'VERSION' else repr(moment)}")
+    found = {n: SparkPublisher(engine_of("spark")).find(classic.target, f"batch-{n}") for n in (8, 9)}
+    assert [one.restored_to for one in found.values() if one is not None] == [None, version]
+    assert pairs(session, classic) == [(1, "a"), (2, "b"), (3, "c"), (8, "n")]
 
 
 def test_new_column_is_added(lake: EngineLake) -> None:

@@ -14,6 +14,7 @@ from invaract_orchestration.engines.delta.features import PROMOTABLE, UNWIDENABL
 from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.delta.restored import restored_before
 from invaract_orchestration.engines.delta.types import field_type
+from invaract_orchestration.errors import GateError
 from invaract_orchestration.publish.intent import APP_ID, UNKNOWN_VERSION, CommitRecord, Published, TargetCommit
 
 _CONSTRAINT = "delta.constraints."
@@ -63,9 +64,17 @@ def find_publication(location: str, submission_id: str) -> Published | None:
         if commit.commit is not None and commit.commit.submission == submission_id:
             return Published(
                 version=commit.version, method=commit.commit.method, committed_at=commit.committed_at, commit=commit.commit,
-                restored_to=restored_before(history, commit.version),
+                restored_to=restored_before(history, commit.version, lambda version: _files(location, version)),
             )  # fmt: skip
     return Published(version=table.version(), method="", notes=(UNKNOWN_VERSION,)) if is_known else None
+
+
+def _files(location: str, version: int) -> frozenset[str] | None:
+    try:
+        table = open_table(location, version)
+    except GateError:  # its log has been cleaned up that far
+        return None
+    return None if table is None else frozenset(table.file_uris())
 
 
 def table_history(location: str) -> tuple[TargetCommit, ...]:

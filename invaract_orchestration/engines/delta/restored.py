@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Callable
 from typing import Any
 
+Files = Callable[[int], frozenset[str] | None]
+"""The data files of a version, or none where it cannot be read any more."""
 
-def restored_before(history: list[dict[str, Any]], version: int) -> int | None:
+
+def restored_before(history: list[dict[str, Any]], version: int, files: Files) -> int | None:
     """The version before `version` that the table's content comes from now; null when it comes from that one or a later one.
 
-    A restore continues the version that it went back to, so a further one may bring a commit back.
+    A restore continues the version that it went back to, so a further one may bring a commit back. -1 stands for a version
+    that is not known.
     """
     entries = {entry["version"]: entry for entry in history}
     at = max(entries, default=version)
     while at > version:
-        to = _restored_to(entries[at], history) if at in entries else None
+        to = _restored_to(entries[at], entries, files) if at in entries else None
         at = at - 1 if to is None else to
     return at if at < version else None
 
 
-def _restored_to(entry: dict[str, Any], history: list[dict[str, Any]]) -> int | None:
+def _restored_to(entry: dict[str, Any], entries: dict[int, dict[str, Any]], files: Files) -> int | None:
     """The version that a commit restored; null when it restored none."""
     if str(entry.get("operation", "")).upper() != "RESTORE":
         return None
-    said = {name: str(value) for name, value in (entry.get("operationParameters") or {}).items() if value is not None}
-    if said.get("version", "").isdigit():
-        return int(said["version"])
-    moment = _milliseconds(said.get("timestamp") or said.get("datetime") or "")
-    before = [e for e in history if e["version"] < entry["version"]]
-    return max((e["version"] for e in before if moment is not None and e["timestamp"] <= moment), default=-1)
-
-
-def _milliseconds(text: str) -> float | None:
-    """A moment as it stands in a log: a number of milliseconds, or a date and time."""
-    if text.isdigit():
-        return float(text)
-    try:
-        moment = datetime.fromisoformat(text.removesuffix(" UTC"))
-    except ValueError:
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000
+    said = str((entry.get("operationParameters") or {}).get("version") or "0")
+    if said.isdigit() and said != "0":
+        return int(said)
+    # A moment is written in the zone of whoever restored, and looked up by the log files' own times: the files tell for sure.
+    # So they do for version 0, which some writers give beside a moment.
+    now = files(entry["version"])
+    before = sorted((v for v in entries if v < entry["version"]), reverse=True)
+    return next((v for v in before if now is not None and files(v) == now), -1)
