@@ -20,7 +20,7 @@ def waive(
     where something blocks that no waiver can let through. The digest of the rows is put on record, for `invaract waive`.
     """
     blocking = [c for c in judged if c.is_blocking]
-    is_whole = materialised.candidate.rows == materialised.read
+    is_whole = materialised.candidate.rows == materialised.read and not materialised.set_aside  # steps may make as many rows
     if not blocking or not is_whole or not all(is_waivable(c) for c in blocking):
         return judged
     digest = session.rows_digest(materialised.candidate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -384,3 +385,16 @@ def test_link_of_a_parameter_is_part_of_what_a_submission_is(gate: Gate, tmp_pat
     assert (first.state, again.code, changed.state) == ("published", "publish.already_done", "published")
     assert first.submission_id == again.submission_id != changed.submission_id
     assert published(tmp_path) == [{"p": 1, "town": "Bonn"}]
+
+
+def test_rows_of_which_some_were_left_out_cannot_be_waived_however_many_the_steps_make(gate: Gate, tmp_path: Path) -> None:
+    told: list[str] = []
+    body = (
+        "fields: [{name: id, type: int}, {name: tag, type: string}]\n"
+        "quality: {row_rules: [{name: positive, sql: 'id > 0', phase: pre}]}\n"
+        "transformations: [{split: {field: tags, delimiter: ',', output: parts}}, {explode: {field: parts, output: tag}}]\n"
+    )
+    gate = replace(gate, tell=told.append)
+    result = run(gate, tmp_path, body, [{"id": 1, "tags": "a,b"}, {"id": -1, "tags": "c"}])
+    assert result.state == "rejected", result
+    assert not any("can be waived" in said for said in told)
