@@ -248,8 +248,15 @@ def _set_meaning(spark: Any) -> None:
         with ignored():  # a static setting, which is one for all sessions
             spark.conf.unset(name)
     for name, value in _MEANING.items():
-        with ignored():  # a setting that this Spark does not know
+        with ignored():  # Connect warns of some; what counts is what is set then
             spark.conf.set(name, value)
+    found = spark.conf.getAll
+    refused = [name for name, value in _MEANING.items() if found.get(name) != value]
+    if refused:
+        raise EngineFailure(
+            f"opening a session: it does not take the setting {refused[0]}, and rules would mean something else in it",
+            hint="let the session change its SQL settings, or let the gate start one",
+        )
 
 
 def _beside(base: Any) -> Any:
