@@ -10,7 +10,7 @@ import os
 import secrets
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,17 @@ HERE = Path(__file__).parent
 PASSWORD = "CANARY-PW"
 """Of the served Airflow's connection to a store that is not there; it must be shown nowhere."""
 EXAMPLES = HERE.parents[1] / "airflow_plugin" / "example_dags"
+
+
+SERVED = ExitStack()
+"""A folder that is a package could end it by its scope, but one called `airflow` would stand in for Airflow itself."""
+
+
+@pytest.hookimpl(trylast=True)  # after what the test itself has to end
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Its processes would take a core from the tests after these."""
+    if nextitem is None or not nextitem.path.is_relative_to(HERE):
+        SERVED.close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -214,10 +225,9 @@ def attempts(lake: Lake) -> Callable[[], list[Any]]:
 @pytest.fixture
 def events(airflow_home: Path) -> Callable[[str], list[dict[str, Any]]]:
     """The extras of an asset's events since the test began, oldest first."""
-    from sqlalchemy import func, select
-
     from airflow.models.asset import AssetEvent, AssetModel
     from airflow.utils.session import create_session
+    from sqlalchemy import func, select
 
     with create_session() as session:
         start = session.scalar(select(func.max(AssetEvent.id))) or 0
@@ -236,10 +246,9 @@ def xcoms(airflow_home: Path) -> Callable[..., dict[str, Any]]:
     """The XComs of a task by key, as Airflow stored them."""
 
     def read(ran: Ran, task_id: str = "gate") -> dict[str, Any]:
-        from sqlalchemy import select
-
         from airflow.models.xcom import XComModel
         from airflow.utils.session import create_session
+        from sqlalchemy import select
 
         query = select(XComModel.key, XComModel.value).where(XComModel.run_id == ran.run_id, XComModel.task_id == task_id)
         with create_session() as session:
@@ -271,11 +280,10 @@ def serve_airflow(folder: Path, database: str | None = None) -> Iterator[tuple[S
         yield airflow, Setup(contract=folder / "batch.yaml", lake=lake)
 
 
-@pytest.fixture(scope="package")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Standalone, Setup]]:
-    """One whole Airflow on SQLite for all tests that need no other."""
-    with serve_airflow(tmp_path_factory.mktemp("served")) as found:
-        yield found
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> tuple[Standalone, Setup]:
+    """One whole Airflow on SQLite for all tests that need no other; it ends with the last test of this folder."""
+    return SERVED.enter_context(serve_airflow(tmp_path_factory.mktemp("served")))
 
 
 @pytest.fixture

@@ -101,6 +101,7 @@ def test_active_session_is_taken_and_no_other_is_started(lake: EngineLake, spark
 def test_session_that_is_active_stays_so_and_turns_rdds_into_frames(lake: EngineLake, spark: Any) -> None:
     table = pa.table({"id": [1], "note": ["a"]})
     fields = "{name: id, type: bigint}\n{name: note, type: string}"
+    spark.createDataFrame([(1,)], "a int")  # the session that does this is active from then on
     assert lake.run(lake.contract(fields), frame=table, submission_id="f").state == "published"
     active: Any = SparkSession.getActiveSession()
     assert active is spark
