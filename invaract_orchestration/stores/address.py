@@ -54,6 +54,11 @@ def _sqlite(url: URL) -> Address:
 def _postgresql(url: URL) -> Address:
     if find_spec("psycopg") is None:
         raise MissingExtra("An audit store on PostgreSQL", "postgres")
+    if "@" in (url.host or "") or "@" in (url.database or ""):  # a part of the password would be taken for the place
+        raise UsageError(
+            "The address of the audit store cannot be read: user or password hold a character that ends them",
+            hint="write it with a percent sign, such as %40 for @ and %2F for /",
+        )
     place = (url.host or "") + (f":{url.port}" if url.port else "")
     return Address(
         name=f"postgresql://{place}/{url.database or ''}", file=None, url=url.set(drivername="postgresql+psycopg")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from invaract_orchestration.stores.address import Address
 from invaract_orchestration.stores.failures import OPENING
 from invaract_orchestration.stores.forks import survive_forks
+from invaract_orchestration.stores.frozen import frozen_sqlite
 
 Access = Literal["create", "write", "read"]
 
@@ -25,6 +27,8 @@ def build_engine(address: Address, *, access: Access, timeout: float) -> Engine:
 
 
 def _sqlite(path: Path, access: Access, timeout: float) -> Engine:
+    if access == "read" and not os.access(path.parent, os.W_OK):
+        return frozen_sqlite(path, timeout)
     mode = {"create": "rwc", "write": "rw", "read": "ro"}[access]
 
     def connect() -> sqlite3.Connection:

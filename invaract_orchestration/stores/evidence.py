@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, Table, select, type_coerce
 from sqlalchemy.types import NullType
 
 from invaract_orchestration.audit.browse import DAG
@@ -36,10 +36,11 @@ class SqlChain:
 
     def links(self) -> Iterator[Link]:
         """Every event by position, page by page."""
-        table, position = models.event, -1
+        table = models.event
+        position: int | None = None
         while True:
-            query = _raw(table).where(table.c.position > position).order_by(table.c.position).limit(_PAGE)
-            page = fetch(self._connection, query)
+            query = _raw(table).order_by(table.c.position).limit(_PAGE)
+            page = fetch(self._connection, query if position is None else query.where(table.c.position > position))
             if not page:
                 return
             digests = self._digests(page)
@@ -59,8 +60,14 @@ class SqlChain:
             for row in fetch(self._connection, select(*table.primary_key.columns)):
                 if place_of(table, row) not in covered:
                     yield place_of(table, row)
-        yield from self._orphans(models.check_result, models.verdict)
-        yield from self._orphans(models.attempt_context, models.attempt)
+        verdict, result = models.verdict.c, models.check_result.c
+        yield from self._orphans(
+            models.check_result, models.verdict, (verdict.attempt_id == result.attempt_id) & (verdict.ordinal == result.verdict)
+        )
+        for table in (models.attempt_context, models.attempt_state):
+            yield from self._orphans(table, models.attempt, models.attempt.c.attempt_id == table.c.attempt_id)
+        heads = fetch(self._connection, select(models.chain_head).order_by(models.chain_head.c.position.desc()))
+        yield from (place_of(models.chain_head, head) for head in heads[1:])
 
     def stale_states(self) -> Iterator[str]:
         """Attempts whose listed state is not that of their last event, or that are not listed as they are."""
@@ -87,8 +94,8 @@ class SqlChain:
         query = select(attempt.c.attempt_id).select_from(joined).where(differs).order_by(attempt.c.attempt_id)
         yield from (f"attempt_state {attempt_id}" for attempt_id in self._connection.scalars(query))
 
-    def _orphans(self, table: Table, owner: Table) -> Iterator[str]:
-        joined = table.outerjoin(owner, owner.c.attempt_id == table.c.attempt_id)
+    def _orphans(self, table: Table, owner: Table, belongs: ColumnElement[bool]) -> Iterator[str]:
+        joined = table.outerjoin(owner, belongs)
         query = select(*table.primary_key.columns).select_from(joined).where(owner.c.attempt_id.is_(None))
         for row in fetch(self._connection, query):
             yield place_of(table, row)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from sqlalchemy import inspect, make_url, text
 
 from invaract_orchestration.errors import AuditUnavailable, UsageError
 from invaract_orchestration.stores import open_store
+from invaract_orchestration.stores.frozen import frozen_sqlite
 from invaract_orchestration.testing.audit_records import build_attempt, build_event, build_submission, record_published
 from tests.postgres_server import engine_of
 
@@ -31,6 +34,14 @@ def test_open_store_address_of_no_store_is_refused_without_quoting_it(url: str) 
     assert SECRET not in str(caught.value)
     assert caught.value.__context__ is None
     assert caught.value.hint == "write sqlite:///folder/audit.db or postgresql://user@host/database"
+
+
+@pytest.mark.parametrize("url", [f"postgresql://user:p@{SECRET}@host/db", f"postgresql://dom/user:{SECRET}@host/db"])
+def test_open_store_address_whose_password_ends_early_is_refused_without_quoting_it(url: str) -> None:
+    with pytest.raises(UsageError, match="cannot be read") as caught:
+        open_store(url)
+    assert SECRET not in str(caught.value)
+    assert caught.value.hint == "write it with a percent sign, such as %40 for @ and %2F for /"
 
 
 def test_open_store_creates_folder_and_file_in_wal_mode(tmp_path: Path) -> None:
@@ -96,6 +107,66 @@ def test_open_store_read_only_needs_no_writer_nearby(sqlite_url: str) -> None:
         record_published(store, 1)
     with open_store(sqlite_url, read_only=True) as reader:
         assert len(reader.attempts()) == 1
+
+
+@pytest.fixture
+def own_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own; where none can be mounted the test is left out, with the reason."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(place)], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def remount(place: Path, how: str) -> None:
+    if subprocess.run(["mount", "-o", f"remount,{how}", str(place)], capture_output=True, check=False).returncode:
+        pytest.skip("the file system cannot be mounted in another way here")
+
+
+def test_open_store_read_only_reads_a_file_of_a_read_only_file_system(own_disk: Path) -> None:
+    url = f"sqlite:///{own_disk}/audit.db"
+    with open_store(url) as store:
+        record_published(store, 1)
+    remount(own_disk, "ro")
+    with open_store(url, read_only=True) as reader:
+        assert [view.attempt.attempt_id for view in reader.attempts()] == ["att-1"]
+        assert reader.verify() == ()
+        remount(own_disk, "rw")
+        with open_store(url) as store:
+            record_published(store, 2)
+        remount(own_disk, "ro")
+        assert [view.attempt.attempt_id for view in reader.attempts()] == ["att-2", "att-1"]
+
+
+def test_open_store_read_only_does_not_take_a_part_of_a_store_for_the_whole(own_disk: Path) -> None:
+    """A writer that died left a log, without which the file is older than the store."""
+    url = f"sqlite:///{own_disk}/audit.db"
+    with open_store(url) as store:
+        record_published(store, 1)
+        left = {name: (own_disk / name).read_bytes() for name in ("audit.db", "audit.db-wal")}
+    for name, content in left.items():
+        (own_disk / name).write_bytes(content)
+    remount(own_disk, "ro")
+    with pytest.raises(AuditUnavailable, match=r"cannot be opened|is read-only"):
+        open_store(url, read_only=True).attempts()
+
+
+def test_read_of_a_file_that_was_written_to_meanwhile_is_an_error(own_disk: Path) -> None:
+    url = f"sqlite:///{own_disk}/audit.db"
+    with open_store(url) as store:
+        record_published(store, 1)
+    remount(own_disk, "ro")
+    engine = frozen_sqlite(own_disk / "audit.db", 1.0)
+    changed = pytest.raises(AuditUnavailable, match="was written to while it was read")
+    with engine.connect() as connection, changed, connection.begin():
+        assert connection.scalar(text("SELECT count(*) FROM attempt")) == 1
+        remount(own_disk, "rw")
+        with open_store(url) as store:
+            record_published(store, 2)
 
 
 def test_open_store_of_newer_schema_is_refused(store_url: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text
@@ -193,6 +194,46 @@ def test_verify_added_rows_are_found(recorded: SqlAuditStore, tamper: Callable[[
         " FROM event WHERE position = 12",
     )
     assert {("added", "check_result att-1/0/7"), ("added", "waiver w-2"), ("added", "event 13")} <= set(found(recorded))
+
+
+@pytest.mark.parametrize(
+    ("statement", "place"),
+    [
+        ("INSERT INTO event SELECT -1, attempt_id, kind, state, at, message, detail, covers, previous, hash FROM event"
+         " WHERE position = 6", "event -1"),
+        ("INSERT INTO event SELECT 0, attempt_id, kind, state, at, message, detail, covers, previous, hash FROM event"
+         " WHERE position = 1", "event 0"),
+        ("INSERT INTO check_result SELECT attempt_id, 5, ordinal, {result} FROM check_result WHERE attempt_id = 'att-1'",
+         "check_result att-1/5/0"),
+        ("INSERT INTO attempt_state SELECT 'att-9', 99, {state} FROM attempt_state WHERE attempt_id = 'att-1'", "attempt_state att-9"),
+        ("INSERT INTO chain_head SELECT 'other', position - 1, hash FROM chain_head", "chain_head other"),
+    ],
+)  # fmt: skip
+def test_verify_row_that_hangs_on_nothing_is_found(
+    recorded: SqlAuditStore, tamper: Callable[[str], None], statement: str, place: str
+) -> None:
+    rest = {"result": models.check_result.columns.keys()[3:], "state": models.attempt_state.columns.keys()[2:]}
+    tamper(statement.format(**{name: ", ".join(columns) for name, columns in rest.items()}))
+    assert found(recorded) == [("added", place)]
+
+
+@pytest.mark.parametrize("value", ["x'00ff'", "9e999", "0.5"])
+def test_verify_value_of_another_type_is_found(tmp_path: Path, value: str) -> None:
+    """SQLite stores any value in any column."""
+    url = f"sqlite:///{tmp_path}/audit.db"
+    with open_store(url) as store:
+        record_published(store, 1)
+        with _administrator(url) as connection:
+            connection.execute(text(f"UPDATE outcome SET rows_read = {value}"))
+        assert found(store) == [("edited", "outcome att-1/0")]
+
+
+def test_verify_from_the_head_of_an_empty_store_finds_nothing(store: SqlAuditStore) -> None:
+    noted = str(store.head())
+    assert store.verify(expected_head=noted) == ()
+    record_published(store, 1)
+    assert store.verify(expected_head=noted) == ()
+    assert [f.kind for f in store.verify(expected_head=f"0:{'0' * 64}")] == ["removed"]
 
 
 def test_verify_history_rewritten_whole_is_found_by_the_head_noted_before(
