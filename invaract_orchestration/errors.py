@@ -149,6 +149,11 @@ class ContractVersionReused(AuditError):
     code = "contract.version_reused"
 
 
+def is_panic(error: BaseException) -> bool:
+    """Whether an error is a defect in a library written in Rust: it is no `Exception`, and its text may hold values."""
+    return type(error).__name__ == "PanicException"
+
+
 class ContractBlocked(InvaractError):
     """A batch was rejected; `result` is the gate's result."""
 

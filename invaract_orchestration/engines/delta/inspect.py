@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 
 from invaract_orchestration.candidate.target import LENGTH_OF, TargetColumn, TargetState
 from invaract_orchestration.engines.delta.features import PROMOTABLE, UNWIDENABLE, unwritable_features, writer_features
-from invaract_orchestration.engines.delta.read import open_table
+from invaract_orchestration.engines.delta.read import open_table, reading
 from invaract_orchestration.engines.delta.restored import restored_before
 from invaract_orchestration.engines.delta.types import field_type
 from invaract_orchestration.errors import GateError
@@ -56,6 +56,11 @@ def find_publication(location: str, submission_id: str) -> Published | None:
     table = open_table(location)
     if table is None:
         return None
+    with reading(location):
+        return _find(table, location, submission_id)
+
+
+def _find(table: DeltaTable, location: str, submission_id: str) -> Published | None:
     is_known = table.transaction_version(APP_ID + submission_id) is not None
     if not is_known and _TRANSACTIONS_EXPIRE not in table.metadata().configuration:
         return None
@@ -80,7 +85,8 @@ def _files(location: str, version: int) -> frozenset[str] | None:
 def table_history(location: str) -> tuple[TargetCommit, ...]:
     """See `Publisher.history`."""
     table = open_table(location)
-    return () if table is None else _commits(table.history())
+    with reading(location):
+        return () if table is None else _commits(table.history())
 
 
 def _commits(history: list[dict[str, Any]]) -> tuple[TargetCommit, ...]:

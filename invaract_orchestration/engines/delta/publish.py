@@ -37,6 +37,7 @@ from invaract_orchestration.contract.field_types import (
     Struct,
 )  # fmt: skip
 from invaract_orchestration.engines.delta.inspect import find_publication
+from invaract_orchestration.engines.delta.paths import plain_path
 from invaract_orchestration.engines.delta.rewrite import rewriting
 from invaract_orchestration.engines.delta.schema_changes import prepare_table
 from invaract_orchestration.errors import (
@@ -45,9 +46,11 @@ from invaract_orchestration.errors import (
     OutcomeUnknown,
     PublishConflict,
     TargetRefused,
+    is_panic,
 )  # fmt: skip
 from invaract_orchestration.publish.intent import Published, PublishIntent
 
+_LATER = "run `invaract reconcile` when the target can be read again; submitting again is safe"
 _PLAIN_PARTITIONS = (STRING, INT, BIGINT, SMALLINT, TINYINT, DATE, BOOLEAN)
 """Types whose partition values are the same text for DuckDB and for Delta."""
 
@@ -99,24 +102,23 @@ def _committed(
     intent: PublishIntent, before: int, commit: Callable[[], dict[str, int | None]], links: _Links, method: str,
     notes: tuple[str, ...],
 ) -> Published:  # fmt: skip
-    """Run the commit and read back what the log says of it; until that is known nothing is taken out again."""
-    failure: Exception | None = None
+    """Run the commit and read back what the log says of it; nothing is taken out again unless it shows that none landed."""
+    failure: BaseException | None = None
     counts: dict[str, int | None] = {}
     try:
         counts = commit()
-    except Exception as error:  # noqa: BLE001  # whatever it was, the log says whether it landed
+    except BaseException as error:  # whatever it was, the log says whether it landed
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
         failure = error
     try:
         found = find_publication(intent.target.location, intent.submission_id)
-    except GateError:
-        raise OutcomeUnknown(
-            "the target cannot be read back, so whether the commit landed is not known",
-            hint="run `invaract reconcile` when the target can be read again; submitting again is safe",
-        ) from None
+    except Exception:  # noqa: BLE001  # whatever it was, the outcome is not known
+        raise OutcomeUnknown("the target cannot be read back, so whether the commit landed is not known", hint=_LATER) from None
     if found is None:
-        links.take_out()
         if failure is None:
-            raise OutcomeUnknown("the commit was reported as made, but the target's log does not show it")
+            raise OutcomeUnknown("the commit was reported as made, but the target's log does not show it", hint=_LATER)
+        links.take_out()
         raise _refusal(failure, before, intent) from None
     if found.commit is not None and found.commit.attempt != intent.commit.attempt:
         links.take_out()
@@ -128,7 +130,7 @@ def _committed(
     )  # fmt: skip
 
 
-def _refusal(failure: Exception, version: int, intent: PublishIntent) -> GateError:
+def _refusal(failure: BaseException, version: int, intent: PublishIntent) -> GateError:
     """Our own words for a failed commit; the writer's message can hold a row's values."""
     text = str(failure).lower()
     if isinstance(failure, GateError):
@@ -198,7 +200,7 @@ def _replaced(intent: PublishIntent, table: DeltaTable) -> tuple[list[RemoveActi
     now = int(time.time() * 1000)
     removed = [
         RemoveAction(
-            path=a["path"], data_change=True, deletion_timestamp=now, size=a["size_bytes"],
+            path=plain_path(a["path"]), data_change=True, deletion_timestamp=now, size=a["size_bytes"],
             partition_values={p: _partition_text(a[f"partition.{p}"]) for p in partitions},
         )
         for a in chosen
@@ -235,9 +237,15 @@ class _Links:
 
     def restore(self) -> None:
         """Every file that the commit names exists; one that a clean-up took in between is linked again."""
-        for file, path in self.made:
-            if not path.exists():
-                _link(file, path)
+        try:
+            for file, path in self.made:
+                if not path.exists():
+                    _link(file, path)
+        except OSError as error:
+            raise OutcomeUnknown(
+                f"the commit landed, but a file that it names is gone and cannot be put back: {error.strerror}",
+                hint="copy the candidate's files into the table's folder, or restore the version before",
+            ) from None
 
     def take_out(self) -> None:
         """No commit names these files, which the log has shown."""

@@ -4,7 +4,10 @@ feature that it does not know is an error, never a wrong answer."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, datetime, time
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,24 +17,19 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import TableNotFoundError
 
 from invaract_orchestration.engines.delta.features import unreadable_features
-from invaract_orchestration.errors import GateError, InputUnreadable, NotSupported
+from invaract_orchestration.errors import GateError, InputUnreadable, InvaractError, NotSupported
 
 _ENCODED = re.compile("%[0-9A-Fa-f]{2}")
 
 
-def open_table(location: str, version: int | None = None, *, options: dict[str, str] | None = None) -> DeltaTable | None:
-    """The table at a place, none when there is no table. Raises GateError when it cannot be read."""
-    if _ENCODED.search(location):
-        raise NotSupported(
-            f"the folder {location!r} holds a percent sign with two digits, which deltalake takes for another "
-            "character: it would look into another folder",
-            hint="give the folder another name",
-        )
+@contextmanager
+def reading(location: str) -> Iterator[None]:
+    """Every failure of the reader in the block is told in words of ours, without its text, as InputUnreadable."""
     try:
-        return DeltaTable(location, version=version, storage_options=options)
-    except TableNotFoundError:
-        return None
-    except Exception as error:  # noqa: BLE001  # every failure of the reader is told in words of ours, without its text
+        yield
+    except InvaractError:
+        raise
+    except Exception as error:  # noqa: BLE001  # deltalake raises many classes, and its text may hold values
         if "catalog-managed" in str(error).lower():
             raise InputUnreadable(
                 f"the Delta table at {location!r} cannot be read by its place: it has the table feature 'catalogManaged', so its "
@@ -42,6 +40,35 @@ def open_table(location: str, version: int | None = None, *, options: dict[str, 
         raise InputUnreadable(
             f"the Delta table at {location!r} cannot be read ({type(error).__name__})",
             hint="check the place, its permissions and that its log is whole",
+        ) from None
+
+
+def open_table(location: str, version: int | None = None, *, options: dict[str, str] | None = None) -> DeltaTable | None:
+    """The table at a place, none when there is no table. Raises GateError when it cannot be read."""
+    if _ENCODED.search(location):
+        raise NotSupported(
+            f"the folder {location!r} holds a percent sign with two digits, which deltalake takes for another "
+            "character: it would look into another folder",
+            hint="give the folder another name",
+        )
+    with reading(location):
+        try:
+            return DeltaTable(location, version=version, storage_options=options)
+        except TableNotFoundError:
+            _refuse_hidden(location)
+            return None
+
+
+def _refuse_hidden(location: str) -> None:
+    """Whether there is a table in a folder that this user may not reach is not known; deltalake says that there is none."""
+    try:
+        Path(location).stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise InputUnreadable(
+            f"whether there is a Delta table at {location!r} cannot be seen: {error.strerror}",
+            hint="give this user the right to enter the folders above it",
         ) from None
 
 
@@ -65,11 +92,9 @@ def read_columns(
         )  # fmt: skip
     _refuse_unreadable(table, location)
     chosen = ", ".join('"' + c.replace('"', '""') + '"' for c in (columns or names))
-    try:
+    with reading(location):
         stream: Any = QueryBuilder().register("t", table).execute(f"SELECT {chosen} FROM t")
         return pa.RecordBatchReader.from_stream(stream)
-    except Exception as error:  # noqa: BLE001  # see open_table
-        raise InputUnreadable(f"the Delta table at {location!r} cannot be read ({type(error).__name__})") from None
 
 
 def _refuse_unreadable(table: DeltaTable, location: str) -> None:
@@ -89,11 +114,9 @@ def count_rows(location: str) -> tuple[int, int] | None:
     if table is None:
         return None
     _refuse_unreadable(table, location)
-    try:  # not table.count(), which counts the rows that a deletion vector takes out too
+    with reading(location):  # not table.count(), which counts the rows that a deletion vector takes out too
         rows: Any = QueryBuilder().register("t", table).execute("SELECT count(*) AS n FROM t")
         return table.version(), int(pa.table(rows).column("n")[0].as_py())
-    except Exception as error:  # noqa: BLE001  # see open_table
-        raise InputUnreadable(f"the Delta table at {location!r} cannot be read ({type(error).__name__})") from None
 
 
 def newest_moment(location: str, column: str, zone: str) -> datetime | None:

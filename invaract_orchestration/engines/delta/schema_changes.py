@@ -15,6 +15,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 
 from invaract_orchestration.contract.field_types import STRING, FieldType
 from invaract_orchestration.contract.model import Contract, FieldSpec
+from invaract_orchestration.engines.delta.paths import has_paths_of_another_spelling
 from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.delta.types import delta_schema, delta_type
 from invaract_orchestration.errors import PublishConflict, TargetRefused
@@ -40,20 +41,29 @@ def prepare_table(intent: PublishIntent) -> tuple[DeltaTable, tuple[str, ...]]:
             raise PublishConflict("the target has vanished since the verdict was given")
         table = _create(intent)
         return table, ("created the table", *_mirror(intent, table))
-    notes: tuple[str, ...] = ()
     if table.version() != intent.target.version:
-        if intent.target.exists or not _is_ours_without_rows(table, intent):
-            raise PublishConflict(
-                f"the target is at version {table.version()}, the verdict was given for {intent.target.version}",
-                hint="submit again: the rules that read the target are judged anew",
-            )
-        notes = ("the table was created by an earlier attempt",)
+        raise PublishConflict(
+            f"the target is at version {table.version()}, the verdict was given for {intent.target.version}",
+            hint="submit again: the rules that read the target are judged anew",
+        )
+    _refuse_what_stays(table, intent)
+    notes: tuple[str, ...] = ()
     added = new_columns(intent.contract, intent.target)
     if added:
         fields = [Field(f.name, delta_type(f.type)) for f in added]
         _alter(lambda: table.alter.add_columns(fields, commit_properties=_once()))
-        notes = (*notes, f"added columns {', '.join(f.name for f in added)}")
+        notes = (f"added columns {', '.join(f.name for f in added)}",)
     return table, (*notes, *_mirror(intent, table))
+
+
+def _refuse_what_stays(table: DeltaTable, intent: PublishIntent) -> None:
+    """A mode that takes files out needs all of them to go."""
+    if intent.publish.mode != "append" and has_paths_of_another_spelling(table):
+        raise TargetRefused(
+            "the target's log spells the path of a file in a way in which deltalake would leave the file in the table: mode "
+            f"{intent.publish.mode} would keep its old rows beside the new ones",
+            hint="publish with the engine spark, or write the table anew once; mode append takes no file out",
+        )
 
 
 def _is_ours_without_rows(table: DeltaTable, intent: PublishIntent) -> bool:

@@ -99,7 +99,7 @@ def _committed(session: PrivateSession, intent: PublishIntent, before: int, meth
     try:
         found = find_publication(intent.target.location, intent.submission_id)
         now = _version(intent)
-    except GateError:
+    except Exception:  # noqa: BLE001  # whatever it was, the outcome is not known
         raise _unknown("the target cannot be read back") from None
     if found is None:
         if failure is None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.engines.delta.features import unwritable_features
 from invaract_orchestration.engines.delta.inspect import find_publication, inspect_table, table_history
+from invaract_orchestration.engines.delta.paths import has_paths_of_another_spelling
 from invaract_orchestration.engines.delta.publish import publish_candidate
 from invaract_orchestration.engines.delta.quarantine import keep_rows
 from invaract_orchestration.engines.delta.read import open_table
@@ -79,11 +80,13 @@ class SparkPublisher:
 
 
 def _spark_alone(intent: PublishIntent) -> str | None:
-    """The features for which only Spark can publish; none where deltalake can."""
+    """Why only Spark can publish; none where deltalake can."""
     table = open_table(intent.target.location)
     if table is None:
         return None
     features = unwritable_features(table)
     if not features and new_columns(intent.contract, intent.target):
         features = inspect_table(intent.target.location).unwidenable
+    if not features and intent.publish.mode != "append" and has_paths_of_another_spelling(table):
+        return "paths of files that deltalake spells otherwise"
     return "table features " + ", ".join(features) if features else None
