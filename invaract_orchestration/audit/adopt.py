@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from invaract_orchestration.audit.course import Course
-from invaract_orchestration.audit.log import AuditLog
+from invaract_orchestration.audit.log import AuditLog, AuditReader
 from invaract_orchestration.audit.records import Submission
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.contract.model import Contract
@@ -20,7 +20,9 @@ from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_p
 from invaract_orchestration.publish.publisher import Publisher
 
 ADOPTED = "adopted"
-"""The code of a result that took a table in; its first event names the version."""
+"""The code of a result that took a table in; its events name the version."""
+VERSION = "table_version"
+"""Key of the event that names the version."""
 
 
 def adopt_table(
@@ -60,9 +62,16 @@ def adopt_table(
         log=audit, engine="none", context={}, tell=tell,
     )  # fmt: skip
     columns = len(target.columns)
-    course.trail.step("received", "comparing the table with the contract", {"table_version": target.version, "columns": columns})
+    course.trail.step("received", "comparing the table with the contract", {VERSION: target.version, "columns": columns})
     problems = target_problems(contract, target)
     if problems:
         message = "; ".join(p.sentence for p in problems)
         return course.end("rejected", message, code=TARGET_SCHEMA, hint=problems[0].hint)
     return course.end("no_op", f"took in version {target.version} with {columns} columns as the baseline", code=ADOPTED)
+
+
+def adopted_version(audit: AuditReader, contract: str, target: str) -> int | None:
+    """The version at which a contract's table was taken in last; null when it never was."""
+    last = audit.attempts(contract=contract, target=target, kind="adopt", states=("no_op",), limit=1)
+    versions = (event.detail.get(VERSION) for view in last for event in view.events)
+    return next((version for version in versions if isinstance(version, int)), None)

@@ -45,6 +45,7 @@ class Course:
         self.started = clock()
         self.target = ""
         self.submission_id: str | None = None
+        self.submission: Submission | None = None
         self.files: tuple[InputFile, ...] = ()
         self.checks: list[CheckResult] = []
         self.verdict: Verdict | None = None
@@ -75,7 +76,7 @@ class Course:
         Raises:
             AuditUnavailable: the record could not be written.
         """
-        self.submission_id, self.files = submission.submission_id, submission.files
+        self.submission, self.submission_id, self.files = submission, submission.submission_id, submission.files
         attempt = Attempt(
             attempt_id=self.attempt_id, submission_id=submission.submission_id, kind=self.kind,
             contract_version=ContractVersion(
@@ -130,7 +131,7 @@ class Course:
         )  # fmt: skip
 
     def keeping(self, failing: FailingRows, kind: Literal["quarantined", "rejected"], place: str) -> KeepRequest:
-        """What to keep of the failing rows: once per submission and contract, however often it is asked for."""
+        """What to keep of the failing rows: each set of them once per submission and contract, however often it is asked for."""
         self.quarantine = place
         return KeepRequest(
             location=place, rows=failing, submission_id=self.submission_id or "", attempt_id=self.attempt_id,
@@ -145,8 +146,10 @@ class Course:
         try:
             self._trail.outcome(state, message, code=code, counts=self.counts, publication=self.publication)
         except AuditError as error:
-            if state == "published" and not isinstance(error, AuditUnavailable):
+            if state == "published" and not isinstance(error, AuditUnavailable) and self._is_recorded():
                 return self.result(state, f"{message}; recorded by another attempt", code=code, hint=hint)
+            if state == "unknown":
+                return self.result(state, f"{message}; {error.sentence}", code=code, hint=hint, is_recorded=False)
             if state != "published":
                 return self.result("failed", error.sentence, code=error.code, hint=error.hint, is_recorded=False)
             return self.result(
@@ -155,6 +158,16 @@ class Course:
             )  # fmt: skip
         self._trail.tell(f"{state}: {message}")
         return self.result(state, message, code=code, hint=hint)
+
+    def _is_recorded(self) -> bool:
+        """Whether the publication is on record, whoever has written it."""
+        if self._trail is None or self.submission is None:
+            return False
+        try:
+            known = self._trail.log.publications(self.submission.contract, self.submission.target, self.submission.slice_digest)
+        except AuditError:
+            return False
+        return any(view.publication.submission_id == self.submission_id for view in known)
 
     def result(
         self, state: State, message: str, *, code: str | None = None, hint: str | None = None, is_recorded: bool = True

@@ -37,8 +37,7 @@ def judge_freshness(
     """
     expected = contract.freshness
     runs = [a for a in attempts if a.attempt.kind == "run"]
-    published = [a for a in runs if a.state in ("published", "no_op") and a.outcome is not None]
-    last = max((a.outcome.at for a in published if a.outcome), default=None)
+    last = max((at for a in runs if a.state in ("published", "no_op") and (at := _delivered_at(a)) is not None), default=None)
     age = None if last is None else now - last
     last_id = runs[0].attempt.attempt_id if runs else None
     if expected is None or not (expected.expected_by or expected.every or expected.max_age):
@@ -52,6 +51,13 @@ def judge_freshness(
         return FreshnessReport(state="on time", reason="published", due=due, age=age, last_attempt=last_id)
     begin = last or since or datetime.min.replace(tzinfo=now.tzinfo)
     return FreshnessReport(state="late", reason=_why(runs, begin), due=due, age=age, last_attempt=last_id)
+
+
+def _delivered_at(view: AttemptView) -> datetime | None:
+    """When the data came: a retry of what is published already brings none, so the commit's own time counts."""
+    if view.outcome is None:
+        return None
+    return view.outcome.publication.committed_at if view.outcome.publication else view.outcome.at
 
 
 def _period(contract: Contract, now: datetime) -> tuple[datetime | None, datetime | None]:

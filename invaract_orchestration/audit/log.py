@@ -17,8 +17,9 @@ from invaract_orchestration.audit.records import (
     Waiver,
 )
 
-ROWS_DIGEST = "rows_digest"
-"""Key of the event that says for which rows a waiver can be given."""
+WAIVABLE = "waivable"
+"""Key of the event that says what a waiver can be given for: a digest of the rows, the contract's content, the slice and what was
+found."""
 
 
 class AuditLog(Protocol):
@@ -118,8 +119,8 @@ class AuditReader(Protocol):
 
 
 class WaiverLog(Protocol):
-    """Leave given to publish a candidate although a check is not kept. The digest is that of the candidate's rows
-    (`EngineSession.rows_digest`), so that it is the same when the batch is submitted again."""
+    """Leave given to publish a candidate although a check is not kept. The digest (see `WAIVABLE`) is over the candidate's rows,
+    not its files, so that it is the same when the batch is submitted again."""
 
     def grant(self, waiver: Waiver) -> None:
         """Record a waiver."""

@@ -29,7 +29,7 @@ def clean(
         cleaned = clean_candidates(agreed, candidates, audit, now, dry_run=dry_run)
         held = sorted({row["attempt_id"] for row in quarantined_rows(quarantine, ["attempt_id"])})
         expired = expired_attempts(agreed, held, audit, now)
-        rows = 0 if dry_run or not expired else remove_quarantined(quarantine, expired)
+        rows = 0 if dry_run else remove_quarantined(quarantine, expired)
     word = "would remove" if dry_run else "removed"
     to_stdout(f"{word} {counted(len(cleaned.removed), 'candidate')}, {counted(cleaned.freed, 'byte')}")
     to_stdout(f"{word} the failing rows of {counted(len(expired), 'attempt')}" + (f", {counted(rows, 'row')}" if rows else ""))

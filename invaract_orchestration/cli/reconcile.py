@@ -16,13 +16,15 @@ def reconcile(
     output: Annotated[Literal["text", "json"], Parameter(help="for people or for programs")] = "text",
 ) -> int:  # fmt: skip
     """Settle open attempts, write lost records again, and list commits that by-passed the gate."""
+    from invaract_orchestration.audit.adopt import adopted_version
     from invaract_orchestration.audit.reconcile import reconcile as run
     from invaract_orchestration.audit.report import json_text, plain
-    from invaract_orchestration.wiring import open_gate
+    from invaract_orchestration.wiring import open_audit, open_gate
 
     agreed, place, _ = target_of(contract, param, env, target)
-    with open_gate() as gate:
-        found = run(gate.audit, gate.publisher, agreed.contract, place, gate.clock)
+    with open_gate() as gate, open_audit() as audit:
+        adopted = adopted_version(audit, agreed.contract, place)
+        found = run(gate.audit, gate.publisher, agreed.contract, place, gate.clock, adopted=adopted)
     if output == "json":
         write_out(json_text({"format": 1, "target": place, **plain(found)}))
     else:
@@ -30,6 +32,8 @@ def reconcile(
             to_stdout(f"settled {attempt}: {state}")
         for submission in found.rebuilt:
             to_stdout(f"written again: {submission}")
+        for submission in found.refused:
+            to_stdout(f"cannot be written: {submission}; the record has another content under its id or its contract's version")
         for attempt in found.open:
             to_stdout(f"still open: {attempt}")
         oldest = found.oldest_version

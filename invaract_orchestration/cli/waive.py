@@ -20,7 +20,7 @@ def waive(
     expires: Annotated[str, Parameter(help="how long the waiver holds, such as 2d")] = "1d",
 ) -> int:  # fmt: skip
     """Let one check of one rejected batch through; the batch has to be submitted again."""
-    from invaract_orchestration.audit.log import ROWS_DIGEST
+    from invaract_orchestration.audit.log import WAIVABLE
     from invaract_orchestration.audit.records import Waiver
     from invaract_orchestration.contract.scalars import duration_seconds
     from invaract_orchestration.verdict.waivers import is_waivable
@@ -39,7 +39,7 @@ def waive(
         view = audit.attempt(attempt)
     if view is None:
         raise UsageError(f"there is no attempt {attempt!r}, or several begin like this", hint="see `invaract history`")
-    digest = next((str(e.detail[ROWS_DIGEST]) for e in view.events if ROWS_DIGEST in e.detail), None)
+    digest = next((str(e.detail[WAIVABLE]) for e in reversed(view.events) if WAIVABLE in e.detail), None)
     blocking = [r for r in view.verdict.results if r.is_blocking] if view.verdict else []
     named = next((r for r in blocking if r.check == check), None)
     if named is None:
@@ -50,7 +50,8 @@ def waive(
     if digest is None or not is_waivable(named):
         raise UsageError(
             f"check {check!r} of this attempt cannot be waived",
-            hint="only rules on rows, keys and the whole batch can, when every row of the batch is in the candidate",
+            hint="only rules on rows, keys and the whole batch can, when every row of the batch is in the candidate and neither "
+            "the publish mode nor constraints: mirror rests on them",
         )
     now = datetime.now(UTC)
     waiver = Waiver(
@@ -60,5 +61,5 @@ def waive(
     with open_audit() as audit:
         audit.grant(waiver)
     to_stdout(f"waiver {waiver.waiver_id}: {check} of exactly these rows, until {waiver.expires_at:%Y-%m-%d %H:%M} UTC")
-    to_stdout("submit the same batch again; any other row in it, and the waiver does not hold")
+    to_stdout("submit the same batch again; any other row, contract, target or finding, and the waiver does not hold")
     return 0

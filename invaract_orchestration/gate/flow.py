@@ -14,7 +14,7 @@ from invaract_orchestration.audit.notify import Occasion, message_of, notify
 from invaract_orchestration.audit.records import State
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.audit.waiving import waive
-from invaract_orchestration.candidate.candidate import Materialised
+from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.compiled import compile_plan, input_tags
 from invaract_orchestration.candidate.manifest import write_manifest
 from invaract_orchestration.candidate.step_plan import StepPlan
@@ -38,6 +38,7 @@ from invaract_orchestration.errors import (
     PublishConflict,
     TargetRefused,
     UsageError,
+    is_panic,
 )  # fmt: skip
 from invaract_orchestration.gate.opening import Opening
 from invaract_orchestration.intake.aftercare import consume_files
@@ -92,7 +93,9 @@ class Flow:
         except GateError as error:
             state: State = "unknown" if error.code == "publish.unknown" else "failed"
             return course.end(state, error.sentence, code=error.code, hint=error.hint)
-        except Exception as error:  # noqa: BLE001  # a value must not leave through a message that nobody wrote
+        except BaseException as error:  # a value must not leave through a message that nobody wrote
+            if not isinstance(error, Exception) and not is_panic(error):
+                raise
             failure = EngineFailure(f"an unexpected {type(error).__name__} stopped the gate")
             return course.end("failed", failure.sentence, code=failure.code, hint=failure.hint)
 
@@ -101,7 +104,7 @@ class Flow:
         received = self.opening.received(own)
         published = self.opening.published_before(own, received)
         if published is not None:
-            return published
+            return self._consumed(published, received) if self.opening.is_this_content else published
         place = self.opening.candidate_place()
         with self.gate.engine.open(self.opening.scratch_place(), self.opening.table_place) as session:
             batch, arrived = judge_source(self.contract, received.batch, session, self.opening.now)
@@ -114,6 +117,8 @@ class Flow:
             if self.course.is_blocked:
                 return self._rejected(decide(tuple(self.course.checks), None))
             target = self._target_now()
+            if self.opening.is_taken(own, target):
+                return self.opening.second()
             self.course.trail.step("received", "writing the candidate")
             materialised = session.materialise(
                 candidate_request(self.contract, batch, target, location=str(place), now=self.opening.now, plan=plan)
@@ -207,6 +212,8 @@ class Flow:
                     raise
                 self.course.trail.step("judged", "another writer was first; judging again on the new version")
                 target = self._target_now()
+                if self.opening.is_taken(own, target):
+                    return self.opening.second()
         raise AssertionError("the last try returns or raises")
 
     def _decide(self, session: Any, materialised: Materialised, target: TargetState) -> Verdict:
@@ -219,25 +226,33 @@ class Flow:
         ]
         if materialised.set_aside and self.contract.quality.on_row_failure == "reject":
             judged = [_of_the_rest(c, materialised) for c in judged]
-        if not any(c.is_blocking for c in judged):
-            judged += judge_constraints(candidate, target, session, self.opening.now)
-            refused = [c for c in judged if c.is_blocking]
-            if refused:
-                raise TargetRefused(
-                    "the checks of the contract passed, but the target's own constraints refuse the rows: "
-                    + "; ".join(f"{c.check}: {c.found}" for c in refused),
-                    hint=refused[0].hint,
-                )
+        results = self._waived(tuple(judged), materialised, session)
+        if not any(c.is_blocking for c in results):
+            results = (*results, *self._allowed_by_target(candidate, target, session))
         bound = Bound(
             contract_digest=self.course.digest, candidate_digest=candidate.digest,
             schema_digest=schema_digest(self.contract.fields), target_version=target.version,
             engine=self.gate.engine.identity,
         )  # fmt: skip
-        course = self.course
-        results = waive(tuple(judged), materialised, session, self.gate.waivers, course.trail, self.contract.contract)
         verdict = decide(results, bound)
         self.course.judged(verdict)
         return verdict
+
+    def _waived(self, judged: tuple[CheckResult, ...], materialised: Materialised, session: Any) -> tuple[CheckResult, ...]:
+        slice_digest = self.course.submission.slice_digest if self.course.submission else ""
+        return waive(judged, materialised, session, self.gate.waivers, self.course.trail, self.contract, slice_digest)
+
+    def _allowed_by_target(self, candidate: Candidate, target: TargetState, session: Any) -> tuple[CheckResult, ...]:
+        """The target's own constraints, which nobody can waive: a promoted file is not looked at by the table again."""
+        asked = judge_constraints(candidate, target, session, self.opening.now)
+        refused = [c for c in asked if c.is_blocking]
+        if refused:
+            raise TargetRefused(
+                "the checks of the contract let the rows through, but the target's own constraints refuse them: "
+                + "; ".join(f"{c.check}: {c.found}" for c in refused),
+                hint=refused[0].hint,
+            )
+        return asked
 
     def _rejected(self, verdict: Verdict, materialised: Materialised | None = None) -> GateResult:
         self.course.judged(verdict)
@@ -269,21 +284,24 @@ class Flow:
             rows=candidate.rows, quarantined=materialised.set_aside,
         )  # fmt: skip
         published = self.gate.publisher.publish(intend(verdict, self.contract, candidate, target, commit))
-        if published.commit is not None and published.commit.attempt != course.attempt_id:
-            refuse_other_content(published, received.submission_id, received.intake_digest)
+        if published.commit is None or published.commit.attempt != course.attempt_id:
+            refuse_other_content(published, received.submission_id, own.digest, received.intake_digest)
             return self.opening.already_done(published)
         course.published(published)
         aside = f", {materialised.set_aside} set aside" if materialised.set_aside else ""
         notes = "".join(f"; {n}" for n in published.notes)
         message = f"version {published.version}, {_of(candidate.rows, 'row')}{aside}, {published.method}{notes}"
-        result = course.end("published", message)
-        if not result.is_recorded:
+        return self._consumed(course.end("published", message), received)
+
+    def _consumed(self, result: GateResult, received: Received) -> GateResult:
+        """The files leave once their publication is on record, by a retry too: who published may not have come to it."""
+        if result.state != "published" or not result.is_recorded:
             return result
         consumed = consume_files(received.batch.source, [f.file for f in received.batch.files], received.submission_id)
-        return replace(result, message=message + consumed)
+        return replace(result, message=result.message + consumed)
 
     def _keep(self, materialised: Materialised, kind: Literal["quarantined", "rejected"]) -> None:
-        """Failing rows go to the quarantine, once per submission and contract; a check keeps nothing."""
+        """Failing rows go to the quarantine, the same ones once per submission and contract; a check keeps nothing."""
         if materialised.failing is None or not self.opening.is_run:
             return
         locate = self.gate.engine.locate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from os import fspath
 from pathlib import Path
@@ -12,6 +13,7 @@ from invaract_orchestration.audit.course import Course
 from invaract_orchestration.audit.reconcile import PROCESS, publication_on_record, settle, this_process
 from invaract_orchestration.audit.records import InputFile, PublicationRecord, Submission
 from invaract_orchestration.audit.result import GateResult
+from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.errors import AuditError, GateError, UsageError
 from invaract_orchestration.intake.parameters import fill
@@ -40,7 +42,7 @@ class Opening:
         self.now = self.course.started.astimezone(ZoneInfo(contract.timezone))
         self.is_run = kind == "run"
         self.found: Published | None = None
-        self.submission: Submission | None = None
+        self.looked_at: int | None = None
 
     # 1. what was promised
 
@@ -101,25 +103,24 @@ class Opening:
         if self.is_run:
             try:
                 self.found = self.gate.publisher.find(self.course.target, received.submission_id)
-            except GateError:  # a target that cannot be read settles nothing, and the attempt is on record all the same
-                self._open(own, received.submission_id, received.intake_digest, files, settles=False)
+            except GateError:
+                self._open(own, received.submission_id, received.intake_digest, files)
                 raise
-            refuse_other_content(self.found, received.submission_id, received.intake_digest)
+            refuse_other_content(self.found, received.submission_id, own.digest, received.intake_digest)
         self._open(own, received.submission_id, received.intake_digest, files)
         return received
 
-    def _open(
-        self, own: Slice, submission_id: str, intake: str, files: tuple[InputFile, ...], *, settles: bool = True
-    ) -> None:
-        if self.is_run and settles:
-            settle(self.gate.audit, self.gate.publisher, self.contract.contract, self.course.target, self.gate.clock)
-        self.submission = Submission(
+    def _open(self, own: Slice, submission_id: str, intake: str, files: tuple[InputFile, ...]) -> None:
+        if self.is_run:
+            with suppress(GateError):  # a target that cannot be read settles nothing, and the attempt is on record all the same
+                settle(self.gate.audit, self.gate.publisher, self.contract.contract, self.course.target, self.gate.clock)
+        submission = Submission(
             submission_id=submission_id, contract=self.contract.contract, target=self.course.target,
             parameters=own.parameters, slice_digest=own.digest, intake_digest=intake, files=files,
         )  # fmt: skip
         self.course.open(
-            self.submission, log=self.gate.audit, engine=self.gate.engine.identity,
-            context={PROCESS: this_process(), **self.call.context},
+            submission, log=self.gate.audit, engine=self.gate.engine.identity,
+            context={**self.call.context, PROCESS: this_process()},
             tell=self.gate.tell,
         )  # fmt: skip
 
@@ -129,31 +130,50 @@ class Opening:
         Raises:
             GateError: the submission was published, and is not in the target any more.
         """
-        publish, course = self.contract.publish, self.course
-        if not self.is_run or publish is None:
+        if not self.is_run or self.contract.publish is None:
             return None
         if self.found is None:
-            recorded = self.gate.audit.publications(self.contract.contract, course.target, own.digest)
-            self.found = self.gate.publisher.find(course.target, received.submission_id)  # it may just have been published
+            recorded = self.gate.audit.publications(self.contract.contract, self.course.target, own.digest)
+            self.found = self.gate.publisher.find(self.course.target, received.submission_id)  # it may just have been published
             for view in recorded:
                 if view.publication.submission_id == received.submission_id:
                     refuse_undone(received.submission_id, view.publication.table_version, self.found)
-            is_asked_for = self.call.supersede or self.call.submission_id is not None
-            if self.found is None and (
-                publish.mode != "append" or is_asked_for or not (recorded or self._is_in_log(own))
-            ):
-                return None
-        if self.found is not None:
-            refuse_undone(received.submission_id, self.found.version, self.found)
-            return self.already_done(self.found)
-        return course.end(
+            if self.found is None:
+                return self.second() if self._is_second(own, is_recorded=bool(recorded)) else None
+        return self.already_done(self.found)
+
+    def _is_second(self, own: Slice, *, is_recorded: bool, but: str | None = None) -> bool:
+        """Whether the slice was published with another content, and the mode would add a correction's rows to the first ones."""
+        publish = self.contract.publish
+        if publish is None or publish.mode != "append" or self.call.submission_id is not None:
+            return False
+        is_second = is_recorded or self._is_in_log(own, but=but)
+        if is_second and self.call.supersede:
+            self.course.trail.step("received", "the slice was published before; its correction is added, as asked for")
+            return False
+        return is_second
+
+    def is_taken(self, own: Slice, target: TargetState) -> bool:
+        """Whether the slice was published with another content since it was looked for, up to this version of the target."""
+        is_looked_at = target.version == self.looked_at or self.call.supersede
+        return self.is_run and not is_looked_at and self._is_second(own, is_recorded=False, but=self.course.submission_id)
+
+    def second(self) -> GateResult:
+        """The end of an attempt at a correction that nobody asked for."""
+        return self.course.end(
             "rejected", "this slice was published before with another content", code="slice.already_published",
             hint="mode append would add a correction's rows to the first ones: publish it with a mode that replaces, or "
             "say --supersede; files of another day need a {parameter} in source.location",
         )  # fmt: skip
 
+    @property
+    def is_this_content(self) -> bool:
+        """Whether what was published before is known to be what arrived now: an id that was given names it only in the commit."""
+        return self.found is not None and (self.found.commit is not None or self.call.submission_id is None)
+
     def already_done(self, found: Published) -> GateResult:
         """The end of an attempt whose submission another attempt has published."""
+        refuse_undone(self.course.submission_id or "", found.version, found)
         on_record = self._on_record()
         self.course.published(found, on_record)
         version = on_record.table_version if on_record else found.version if found.commit else None
@@ -161,17 +181,20 @@ class Opening:
         return self.course.end("published", f"already published{said}", code="publish.already_done")
 
     def _on_record(self) -> PublicationRecord | None:
-        if self.submission is None:
+        if self.course.submission is None:
             return None
         try:
-            return publication_on_record(self.gate.audit, self.submission)
+            return publication_on_record(self.gate.audit, self.course.submission)
         except AuditError:
             return None  # the end of the attempt will say that the store cannot be reached
 
-    def _is_in_log(self, own: Slice) -> bool:
-        """Whether a commit of the target carries the slice: the audit may have been lost, the table's own log has not."""
-        commits = (c.commit for c in self.gate.publisher.history(self.course.target))
-        return any(c is not None and c.contract == self.contract.contract and c.slice == own.digest for c in commits)
+    def _is_in_log(self, own: Slice, *, but: str | None) -> bool:
+        """Whether a commit of the target carries the slice, but for one submission: the audit may have been lost, the table's own
+        log has not."""
+        history = self.gate.publisher.history(self.course.target)
+        self.looked_at = history[0].version if history else None
+        commits = (c.commit for c in history if c.commit is not None)
+        return any(c.contract == self.contract.contract and c.slice == own.digest and c.submission != but for c in commits)
 
     def candidate_place(self) -> Path:
         """The folder of this attempt's candidate."""

@@ -113,6 +113,15 @@ def partition_of(folders: list[str]) -> Partition:
     return tuple((unquote(name), None if value == NULL_PARTITION else unquote(value)) for name, value in pairs)
 
 
+def is_as_listed(file: ListedFile) -> bool:
+    """Whether the file is still there, with the size and the time of change that it was listed with."""
+    try:
+        now = file.path.stat()
+    except FileNotFoundError:
+        return False
+    return (now.st_size, now.st_mtime_ns) == _stamp(file)
+
+
 def _stamp(file: ListedFile) -> tuple[int, int]:
     return file.size, file.modified_ns
 

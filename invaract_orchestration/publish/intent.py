@@ -112,7 +112,7 @@ class Published:
     """A commit that carries a submission. `method` is `promoted` or `rewritten: <why>`; counts are null where not known.
 
     `commit` is what it says of itself, null when the log has been cleaned up that far. `restored_to` is the version that the
-    table was set back to since, when that is one before this commit: its rows are not there any more.
+    table was set back to since, when that is one before this commit: its rows are not there any more; -1 where it is not known.
     """
 
     version: int
@@ -126,16 +126,18 @@ class Published:
     restored_to: int | None = None
 
 
-def refuse_other_content(found: Published | None, submission_id: str, intake_digest: str) -> None:
-    """An id names one content: the same id with another one is an error, never a silent no-op.
+def refuse_other_content(found: Published | None, submission_id: str, slice_digest: str, intake_digest: str) -> None:
+    """An id names one content of one slice: the same id with another one is an error, never a silent no-op.
 
     Raises:
-        GateError: the submission was published with another content.
+        GateError: the submission was published with another content, or for another contract, target or parameters.
     """
-    if found is not None and found.commit is not None and found.commit.intake_digest != intake_digest:
+    if found is None or found.commit is None:
+        return
+    if (found.commit.slice, found.commit.intake_digest) != (slice_digest, intake_digest):
         raise GateError(
             f"submission {submission_id} was published with another content", code="submission.other_content",
-            hint="give the new content a submission id of its own",
+            hint="give the new content a submission id of its own, also one for another contract, target or parameter",
         )  # fmt: skip
 
 
@@ -152,10 +154,10 @@ def refuse_undone(submission_id: str, version: int, found: Published | None) -> 
     """
     if found is not None and found.restored_to is None:
         return
-    since = (
-        "the target does not know of it: it was made anew, or its transaction ids have expired" if found is None
-        else f"the target was restored to version {found.restored_to} since"
-    )  # fmt: skip
+    since = "the target does not know of it: it was made anew, or its transaction ids have expired"
+    if found is not None:
+        at = f"version {found.restored_to}" if (found.restored_to or 0) >= 0 else "a version before it, or one that is not known"
+        since = f"the target was restored to {at} since"
     raise GateError(
         f"submission {submission_id} was published as version {version}, and {since}", code="submission.undone",
         hint="to publish these rows again, give them a submission id of their own",

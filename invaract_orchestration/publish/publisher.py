@@ -12,7 +12,7 @@ from invaract_orchestration.publish.intent import Published, PublishIntent, Targ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepRequest:
-    """Failing rows to keep in the quarantine table. `once` is the transaction id that makes a repetition a no-op."""
+    """Failing rows to keep in the quarantine table. `once` and the rows themselves make a repetition a no-op."""
 
     location: str
     rows: FailingRows

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,7 @@ def test_clean_removes_what_is_over_and_nothing_else(place: Place, capsys: pytes
     assert [p.name for p in folders.iterdir()] == [rejected.submission_id]
     quarantine = DeltaTable(str(place.root / "lake" / "orders__quarantine"))
     assert QueryBuilder().register("q", quarantine).execute("SELECT payload FROM q").read_all().num_rows == 0
+    assert list((place.root / "lake" / "orders__quarantine").glob("*.parquet")) == []  # the values are not on the disk either
     assert place.rows() == [(1, 5, "a")]
 
 
@@ -194,6 +196,19 @@ def test_freshness_tells_nothing_delivered_from_delivered_and_rejected(
     with open_audit() as audit:
         report = judge_freshness(contract, audit.attempts(contract="orders"), today)
     assert (report.state, report.reason) == (state, reason)
+
+
+def test_freshness_is_no_better_for_a_batch_that_is_submitted_again(place: Place) -> None:
+    place.agree(more=EXPECTS)
+    place.land("one", "id,v,note\n1,5,a\n")
+    assert place.run("one").state == "published"
+    contract, two_days_on = load_contract(place.root / "orders.yaml"), datetime.now(UTC) + timedelta(days=2)
+    with open_gate(read_settings()) as gate:
+        again = replace(gate, clock=lambda: two_days_on).run(contract, parameters={"batch": "one"})
+    assert again.code == "publish.already_done"
+    with open_audit() as audit:
+        report = judge_freshness(contract, audit.attempts(contract="orders"), two_days_on.replace(hour=23, minute=59))
+    assert report.state == "late"
 
 
 @pytest.mark.parametrize(("day", "code"), [("2020-01-01", 1), ("2999-01-01", 0)])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 
-from invaract_orchestration.audit.log import ROWS_DIGEST
+from invaract_orchestration.audit.log import WAIVABLE
 from invaract_orchestration.audit.records import Waiver
 from invaract_orchestration.contract.load import load_contract
 from invaract_orchestration.settings import read_settings
@@ -29,7 +29,7 @@ def test_run_page_and_answer_name_the_waiver(tmp_path: Path) -> None:
     settings, contract = read_settings({"INVARACT_LAKE_ROOT": str(tmp_path)}), load_contract(tmp_path / "twins.yaml")
     with open_gate(settings) as gate, open_audit(settings) as audit:
         view = audit.attempt(gate.run(contract).attempt_id)
-        digest = next(str(e.detail[ROWS_DIGEST]) for e in view.events if ROWS_DIGEST in e.detail)
+        digest = next(str(e.detail[WAIVABLE]) for e in view.events if WAIVABLE in e.detail)
         now = datetime.now(UTC)
         audit.grant(
             Waiver(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,14 @@ _RETRIES = 20
 
 
 def keep_rows(request: KeepRequest) -> bool:
-    """See `Publisher.keep`. Appends do not conflict with each other, so a lost race is tried again."""
+    """See `Publisher.keep`. Appends do not conflict with each other, so a lost race is tried again.
+
+    The transaction's id holds the rows too: a rule about today's date leaves others aside tomorrow, and none may get lost.
+    """
+    once = f"{request.once}:{_digest(request.rows.location)}"
     for _ in range(_RETRIES):
         table = open_table(request.location)
-        if table is not None and table.transaction_version(request.once) is not None:
+        if table is not None and table.transaction_version(once) is not None:
             return False
         try:
             if table is None:
@@ -39,7 +44,7 @@ def keep_rows(request: KeepRequest) -> bool:
             write_deltalake(
                 table, pa.RecordBatchReader.from_batches(SCHEMA, _batches(request)), mode="append",
                 commit_properties=CommitProperties(
-                    max_commit_retries=0, app_transactions=[Transaction(request.once, 1)]
+                    max_commit_retries=0, app_transactions=[Transaction(once, 1)]
                 ),
             )  # fmt: skip
         except CommitFailedError:
@@ -53,6 +58,15 @@ def keep_rows(request: KeepRequest) -> bool:
             ) from None
         return True
     raise EngineFailure("the quarantine is written by too many at once", hint="submit again")
+
+
+def _digest(location: str) -> str:
+    """A digest of the rows of a file, whatever their order."""
+    total = 0
+    for batch in pq.ParquetFile(location).iter_batches():
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            total += int.from_bytes(blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=16).digest(), "big")
+    return f"{total % (1 << 128):032x}"
 
 
 def _batches(request: KeepRequest) -> Iterator[pa.RecordBatch]:
@@ -79,13 +93,17 @@ def quarantined_rows(location: str, columns: list[str] | None = None) -> pa.Tabl
 
 
 def remove_rows(location: str, attempt_ids: list[str]) -> int:
-    """Delete the rows of these attempts, whose retention is over; how many they were."""
+    """Delete the rows of these attempts, whose retention is over; how many they were.
+
+    The files that held them leave the disk too, also those of an earlier deletion that was interrupted.
+    """
     table = open_table(location)
-    if table is None or not attempt_ids:
+    if table is None:
         return 0
     quoted = ", ".join("'" + a.replace("'", "''") + "'" for a in attempt_ids)
     try:
-        metrics = table.delete(f"attempt_id IN ({quoted})")
+        metrics = table.delete(f"attempt_id IN ({quoted})") if attempt_ids else {}
+        table.vacuum(retention_hours=0, enforce_retention_duration=False, dry_run=False)  # only what was taken out
     except Exception as error:  # noqa: BLE001  # its text may hold the rows
         raise EngineFailure(f"the quarantine cannot be cleaned ({type(error).__name__})") from None
     return int(metrics.get("num_deleted_rows") or 0)
