@@ -1,8 +1,9 @@
 """What DuckDB's CSV reader lets through or cannot read, seen on the raw text.
 
 Even in its strict mode it takes one delimiter too many at a line's end and blanks around a quoted value, and it gives up on lines
-that end in different ways. Files in which that may be are read here record by record, and a copy is written in which such a
-record cannot be taken for a good one; lines end with LF there and are UTF-8, and nothing else is changed.
+that end in different ways; where every line is to end with a delimiter it takes a value behind the last one. Files in which that
+may be are read here record by record, and a copy is written in which such a record cannot be taken for a good one; lines end with
+LF there and are UTF-8, and nothing else is changed.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def read_surely(connection: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
 def _has_doubtful_line(
     connection: duckdb.DuckDBPyConnection, files: list[BatchFile], width: int, options: SourceOptions
 ) -> bool:
-    """Whether a line has blanks around a quote, or ends with a delimiter, and is not well formed by itself.
+    """Whether a line has blanks around a quote, or ends with a delimiter or lacks one there, and is not well formed by itself.
 
     The engine looks for such lines on all cores; only those are then read character by character. A piece of a record that
     goes over several lines is none that is well formed by itself, so it is a doubt too.
@@ -102,6 +103,9 @@ def _has_doubtful_line(
     ends = f"ends_with(line, {q.text(delimiter)})"
     many = f"(length(line) - length(replace(line, {q.text(delimiter)}, ''))) > {most}"
     trailing = f"({ends} AND (contains(line, {q.text(quote)}) OR {many}))"
+    if options.trailing_delimiter == "accept":
+        headers = [delimiter.join(file.names) for file in files]
+        trailing += f" OR NOT ({ends} OR rtrim(line, '\r') IN ({', '.join(map(q.text, ['', *headers]))}))"
     lines = (
         f"read_csv({q.paths(f.file.path for f in files)}, auto_detect=false, header=false, delim='\\x00', quote='', "
         f"escape='', columns={{'line': 'VARCHAR'}}, nullstr='', ignore_errors=true, encoding={q.text(options.encoding)}, "
@@ -258,6 +262,7 @@ class _Form:
 
     def __init__(self, options: SourceOptions, most: int) -> None:
         self._quote, self._delimiter, self._most = options.quote, options.delimiter, most
+        self._has_end = options.trailing_delimiter == "accept"
         self._inside = _inside_of_quotes(options.quote, options.escape)
         self._is_open, self._is_right, self._cells = False, True, 0
 
@@ -265,7 +270,8 @@ class _Form:
         """The answer after one more line; none while a quote is open."""
         quote, delimiter = self._quote, self._delimiter
         if not self._is_open and quote not in line:
-            return not (line.endswith(delimiter) and line.count(delimiter) > self._most)
+            is_ended = line.endswith(delimiter)
+            return not line or ((is_ended or not self._has_end) and not (is_ended and line.count(delimiter) > self._most))
         at = 0
         while True:
             if self._is_open or line.startswith(quote, at):
@@ -281,7 +287,7 @@ class _Form:
                 self._is_right &= not line[at:end].lstrip(" ").startswith(quote)
                 at = end
             if at == len(line):
-                return self._is_right
+                return self._is_right and not self._has_end
             at, self._cells = at + 1, self._cells + 1
             if at == len(line):
                 return self._is_right and self._cells <= self._most
