@@ -5,11 +5,12 @@ A check passes a row or not; null passes every check but `required`, and a row r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from invaract_orchestration.contract.field_types import Array, FieldType, Map, Struct
+from invaract_orchestration.contract.field_types import FieldType
+from invaract_orchestration.contract.fields import every_field
 from invaract_orchestration.contract.implied_rules import implied_rules
 from invaract_orchestration.contract.model import Contract, FieldSpec, RowRule, Severity
 
@@ -40,7 +41,7 @@ class RowCheck:
 
 def row_checks(contract: Contract) -> tuple[RowCheck, ...]:
     """Every row check of the contract, fields first in their order, then the row rules in theirs."""
-    checks = [check for path, spec in _with_parts(contract.fields, ()) for check in _field_checks(path, spec)]
+    checks = [check for path, spec in every_field(contract.fields) for check in _field_checks(path, spec)]
     checks.extend(
         RowCheck(
             check=rule.name, kind="sql", path=(), type=None, severity=rule.severity, rule=rule,
@@ -50,27 +51,6 @@ def row_checks(contract: Contract) -> tuple[RowCheck, ...]:
         for rule in (*contract.quality.row_rules, *implied_rules(contract))
     )  # fmt: skip
     return tuple(checks)
-
-
-def _with_parts(specs: Iterable[FieldSpec], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], FieldSpec]]:
-    """Every field, and every field inside of it: also those that the type names and nothing else is said of."""
-    for spec in specs:
-        path = (*above, spec.name)
-        yield path, spec
-        declared = {child.name: child for child in spec.fields}
-        inner = [declared.get(n, FieldSpec(name=n, type=t)) for n, t in _inner_fields(spec.type)]
-        yield from _with_parts(inner, path)
-
-
-def _inner_fields(type_: FieldType) -> tuple[tuple[str, FieldType], ...]:
-    match type_:
-        case Struct(fields):
-            return fields
-        case Array(element):
-            return _inner_fields(element)
-        case Map(_, value):
-            return _inner_fields(value)
-    return ()
 
 
 def _field_checks(path: tuple[str, ...], spec: FieldSpec) -> Iterator[RowCheck]:

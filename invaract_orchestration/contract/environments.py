@@ -14,12 +14,16 @@ _INPUT = re.compile(r"source\.inputs\.[A-Za-z_]\w*\Z")
 
 def check_environments(contract: Contract, report: Report) -> None:
     """Report what an environment may not change."""
+    inputs = contract.source.inputs if contract.source is not None else {}
     for name, overlay in contract.environments.items():
         for key, text in overlay.items():
             path = ("environments", name, key)
             if key not in PLACES and not _INPUT.match(key):
                 message = f"expected a name or a place, found {key!r}: an environment never changes a check"
                 report.add(path, message, hint=suggest(key, PLACES, "places"), code="contract.unknown_key")
+            elif inputs and _INPUT.match(key) and (unknown := key.removeprefix("source.inputs.")) not in inputs:
+                message = f"unknown input {unknown!r}: the run would read what `source.inputs` says"
+                report.add(path, message, hint=suggest(unknown, inputs, "inputs"))
             elif not text.strip():
                 report.add(path, "expected a name or a place, found a blank text")
 

@@ -121,6 +121,18 @@ def _quoted(name: str) -> str:
     return name if _WORD.match(name) else "`" + name.replace("`", "``") + "`"
 
 
+def inner_fields(type_: FieldType) -> tuple[tuple[str, FieldType], ...]:
+    """The named fields that a struct, the elements of an array or the values of a map have; none for other types."""
+    match type_:
+        case Struct(fields):
+            return fields
+        case Array(element):
+            return inner_fields(element)
+        case Map(_, value):
+            return inner_fields(value)
+    return ()
+
+
 def type_names() -> tuple[str, ...]:
     """Every name a type may start with, canonical names first."""
     return (*(p.name for p in PRIMITIVES), "decimal", "array", "map", "struct", *ALIASES)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from pydantic import Field
 
-from invaract_orchestration.contract.scalars import Closed, Phase, Severity, TypeOfField, WrittenValue
+from invaract_orchestration.contract.field_types import inner_fields
+from invaract_orchestration.contract.scalars import Closed, Name, Phase, Severity, TypeOfField, WrittenValue
 
 
 class FieldSpec(Closed):
@@ -58,7 +59,7 @@ class FieldSpec(Closed):
     sensitivity_tags: tuple[str, ...] = ()
     """Labels that every column derived from this one carries."""
     severity: Severity = "error"
-    """`warn` is recorded and shown, and never blocks or moves a row."""
+    """`warn` is recorded and shown, and never blocks or moves a row; a value that is not of its type always does."""
     phase: Phase | None = None
     """When the checks run: on the source's rows or on the result of the transformations."""
     fields: tuple[FieldSpec, ...] = ()
@@ -70,7 +71,7 @@ class Key(Closed):
 
     columns: tuple[str, ...] = Field(min_length=1)
     """The columns of the key."""
-    name: str | None = Field(default=None, min_length=1)
+    name: Name | None = None
     """The key's id in reports; by default `column|unique`."""
     across: Literal["batch", "target"] = "batch"
     """`target`: unique in the published table too."""
@@ -99,3 +100,12 @@ def walk_fields(fields: tuple[FieldSpec, ...], above: str = "") -> Iterator[tupl
         path = f"{above}.{spec.name}" if above else spec.name
         yield path, spec
         yield from walk_fields(spec.fields, path)
+
+
+def every_field(fields: Iterable[FieldSpec], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], FieldSpec]]:
+    """Every field with its path, and every field inside of it: also those that the type names and nothing else is said of."""
+    for spec in fields:
+        path = (*above, spec.name)
+        yield path, spec
+        declared = {child.name: child for child in spec.fields}
+        yield from every_field([declared.get(n, FieldSpec(name=n, type=t)) for n, t in inner_fields(spec.type)], path)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from invaract_orchestration.contract.field_checks import is_zone, report_zone
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.contract.report import Path, Report, shown
+from invaract_orchestration.contract.scalars import duration_seconds
 
 _TEMPLATE = re.compile(r"(?:[^{}]|\{[A-Za-z_]\w*\})*\Z", re.ASCII)
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z", re.ASCII)
@@ -62,6 +63,10 @@ def check_times(contract: Contract, report: Report) -> None:
     if report.is_sound(("timezone",)) and not is_zone(contract.timezone):
         report_zone(("timezone",), contract.timezone, report)
     freshness = contract.freshness
+    every = freshness.every if freshness is not None and report.is_sound(("freshness", "every")) else None
+    if every is not None and not duration_seconds(every):
+        message = f"expected a time between two publications, found {shown(every)}"
+        report.add(("freshness", "every"), message, hint="such as 1d")
     expected = freshness.expected_by if freshness is not None else None
     if expected is not None and not _CLOCK.match(expected):
         message = f"expected a time of day such as '01:30', found {shown(expected)}"

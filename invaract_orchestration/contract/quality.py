@@ -39,7 +39,7 @@ class Covers(Closed):
     column: str
     """The column of the candidate."""
     reference: str
-    """A CSV file; a relative path starts at the contract's file."""
+    """A CSV or Parquet file or a Delta table; a relative path starts at the contract's file."""
     reference_column: str | None = None
     """The reference's column; by default the one of the same name, or the only one."""
 

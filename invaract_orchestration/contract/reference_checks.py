@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.contract.field_checks import is_nested
+from invaract_orchestration.contract.fields import every_field
 from invaract_orchestration.contract.literals import canonical_literal
 from invaract_orchestration.contract.model import Contract, FieldSpec
 from invaract_orchestration.contract.report import Path, Report, shown, suggest
@@ -38,7 +39,7 @@ def declared_columns(contract: Contract, report: Report) -> dict[str, FieldSpec]
 
 
 def check_rule_names(contract: Contract, report: Report) -> None:
-    """Report rules of one name, whatever their letter case: a name is the rule's id in every report."""
+    """Report rules, keys and fields of one name, whatever their letter case: a name is the id of its checks in every report."""
     seen: dict[str, str] = {}
     for path, name in _rule_names(contract):
         if not isinstance(name, str) or not report.is_sound(path):
@@ -48,6 +49,32 @@ def check_rule_names(contract: Contract, report: Report) -> None:
             report.add(path, message, hint="give each rule a name of its own")
         else:
             seen[name.lower()] = f"'{report.label(path).removesuffix('.name')}'"
+    if report.is_sound(("fields",)):
+        _check_field_ids(contract, report)
+        if report.is_sound(("keys",)) and report.is_sound(("publish",)):
+            _check_key_ids(contract, report)
+
+
+def _check_field_ids(contract: Contract, report: Report) -> None:
+    """`a.b` is a field inside of column `a`, or a column with a dot in its name: not both, as their checks would be one."""
+    seen: set[str] = set()
+    for at, spec in enumerate(contract.fields):
+        for path, _ in every_field((spec,)):
+            called = ".".join(path)
+            if called.lower() in seen:
+                message = f"two fields would be called {shown(called)} in reports, one of them inside of a column"
+                report.add(("fields", at, "name"), message, hint="rename one of them")
+            seen.add(called.lower())
+
+
+def _check_key_ids(contract: Contract, report: Report) -> None:
+    keys = contract.all_keys()
+    ids = [key.check_id for key in keys]
+    for key in keys:
+        if key.name is None and ids.count(key.check_id) > 1:
+            message = f"two keys would be called {shown(key.check_id)} in reports"
+            report.add(("keys",), message, hint="give one of them a `name`")
+            return
 
 
 def _rule_names(contract: Contract) -> Iterator[tuple[Path, str]]:
@@ -55,6 +82,9 @@ def _rule_names(contract: Contract) -> Iterator[tuple[Path, str]]:
         yield ("quality", "row_rules", at, "name"), rule.name
     for at, dataset_rule in enumerate(contract.quality.dataset_rules):
         yield ("quality", "dataset_rules", at, "name"), dataset_rule.name
+    for at, key in enumerate(contract.keys):
+        if key.name is not None:
+            yield ("keys", at, "name"), key.name
     for at, plan_rule in enumerate(contract.rules):
         if plan_rule.name is not None:
             yield ("rules", at, "name"), plan_rule.name

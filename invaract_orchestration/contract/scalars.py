@@ -16,18 +16,23 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,127}\Z")
 _VERSION = re.compile(r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})){2}\Z|[1-9]\d{0,8}\Z", re.ASCII)
 _DURATION = re.compile(r"(\d{1,9})([smhd])\Z", re.ASCII)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_LONGEST_DAYS = 365_000
+"""No calendar goes back much further from today."""
 
 
 def duration_seconds(text: str) -> int:
     """Seconds in a duration such as `36h`, `7d`, `30m` or `10s`.
 
     Raises:
-        ValueError: the text is not a whole number followed by s, m, h or d.
+        ValueError: the text is not a whole number followed by s, m, h or d, or more than a thousand years.
     """
     match = _DURATION.match(text)
     if match is None:
         raise ValueError(f"{text!r} is not a duration: expected a whole number followed by s, m, h or d, such as 36h")
-    return int(match.group(1)) * _SECONDS[match.group(2)]
+    seconds = int(match.group(1)) * _SECONDS[match.group(2)]
+    if seconds > _LONGEST_DAYS * _SECONDS["d"]:
+        raise ValueError(f"{text!r} is longer than {_LONGEST_DAYS}d, and no calendar goes as far")
+    return seconds
 
 
 def _checked_duration(value: Any) -> Any:

@@ -123,3 +123,27 @@ def test_keys_of_one_set_of_columns_are_one_key_and_the_strictest_wins() -> None
         (("x",), "batch", "fail", "error"),
         (("x", "y"), "target", "fail", "error"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('fields: [{name: "a.b", type: int}, {name: a, type: "struct<b:int>"}]', "two fields would be called 'a.b' in reports"),
+        ('fields: [{name: a, type: "array<struct<B:int>>"}, {name: "A.b", type: int}]', "two fields would be called 'A.b' in reports"),
+        ('fields: [{name: "a+b", type: int, unique: true}, {name: a, type: int}, {name: b, type: int}]\nkeys: [[a, b]]',
+         "two keys would be called 'a+b|unique' in reports"),
+        ("fields: [{name: a, type: int, min: 0}]\nkeys: [{columns: [a], name: a|min}]", "'a|min' is not a name here"),
+        ("fields: [{name: a, type: int}]\nkeys: [{columns: [a], name: one}]\nquality: {row_rules: [{name: One, sql: a > 0}]}",
+         "rule 'one' is there twice"),
+    ],
+)  # fmt: skip
+def test_two_checks_of_one_id_are_refused(text: str, message: str) -> None:
+    with pytest.raises(ContractError) as caught:
+        load_contract_text(f"contract: t\nsource: {{format: json}}\n{text}\n")
+    assert message in str(caught.value)
+
+
+def test_names_with_dots_and_plus_signs_are_taken_where_their_ids_differ() -> None:
+    fields = '{name: "a.b", type: int}, {name: a, type: "struct<c:int>"}, {name: "x+y", type: int, unique: true}, {name: x, type: int}'
+    contract = load_contract_text(f"contract: t\nsource: {{format: json}}\nfields: [{fields}]\nkeys: [[x, a.b]]\n")
+    assert [key.check_id for key in contract.all_keys()] == ["x+a.b|unique", "x+y|unique"]

@@ -282,3 +282,24 @@ def test_contracts_are_equal_wherever_their_files_are(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(EXAMPLE)
     assert load_contract(tmp_path / "a.yaml") == load_contract_text(EXAMPLE)
     assert isinstance(load_contract(tmp_path / "a.yaml"), Contract)
+
+
+def test_environment_for_an_input_that_is_not_there_is_refused() -> None:
+    sql = "source: {format: sql, sql: select a from orders, inputs: {orders: dev.orders}}\n"
+    with pytest.raises(ContractError, match="unknown input 'order': the run would read what"):
+        load_contract_text(f"contract: a\n{sql}environments: {{prod: {{source.inputs.order: prod.orders}}}}\n")
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ("freshness: {every: 0d}", "expected a time between two publications, found '0d'"),
+        ("freshness: {every: 999999999d}", "'999999999d' is longer than 365000d, and no calendar goes as far"),
+        ("quarantine: {keep: 365001d}", "'365001d' is longer than 365000d"),
+    ],
+)  # fmt: skip
+def test_duration_that_no_clock_can_use_is_refused(part: str, message: str) -> None:
+    with pytest.raises(ContractError) as caught:
+        load_contract_text(f"contract: a\n{part}\n")
+    assert message in str(caught.value)
+    load_contract_text("contract: a\nquarantine: {keep: 0d}\nfreshness: {every: 1s}\n")
