@@ -23,6 +23,8 @@ schema:
   - {name: some, metric: rowCount, mustBeGreaterThan: 0}
   - {name: total, type: sql, query: "SELECT SUM(amount) FROM ${table}", mustBeBetween: [1, 5], severity: warning}
 """
+COLUMN = HEAD + "schema: [{{name: a, properties: [{{name: x, {}}}]}}]\n"
+RULE = HEAD + "schema: [{{name: a, properties: [{{name: x, logicalType: integer}}], quality: [{{{}}}]}}]\n"
 
 
 def test_table_is_carried_with_its_meaning() -> None:
@@ -51,9 +53,46 @@ def test_table_is_carried_with_its_meaning() -> None:
          "'quality' cannot be carried"),
         (HEAD + "schema: [{name: a, properties: [], quality: [{type: custom, engine: soda}]}]\n", "unknown key 'engine'"),
         (HEAD + "schemas: []\n", "unknown key 'schemas'"),
+        (COLUMN.format("logicalType: integer, logicalTypeOptions: {exclusiveMinimum: 0}"), "'exclusiveMinimum' cannot be carried"),
+        (COLUMN.format("logicalType: array, physicalType: x, logicalTypeOptions: {maxItems: 0}, items: {logicalType: date}"),
+         "'maxItems' cannot be carried"),
+        (COLUMN.format("logicalType: array, items: {logicalType: string, required: true}"), "'required' cannot be carried"),
+        (COLUMN.format("logicalType: object, properties: [{name: z, logicalType: date, primaryKey: true}]"), "'primaryKey' cannot be"),
+        (COLUMN.format("logicalType: object, properties: [{name: z, logicalType: date, unique: true}]"), "'unique' is for columns"),
+        (COLUMN.format("logicalType: object, properties: [{name: z, logicalType: date, minimum: 3}]"), "unknown key 'minimum'"),
+        (RULE.format("metric: rowCount, mustBeBetween: [1]"), "expected two bounds under 'mustBeBetween'"),
+        (RULE.format("metric: rowCount, mustBe: 1, mustBeBetween: {min: 1, max: 2}"), "expected two bounds under 'mustBeBetween'"),
+        (RULE.format("metric: rowCount, mustBeGreaterThan: 5, unit: percent"), "unit: percent cannot be carried"),
+        (RULE.format("metric: rowCount, mustBeGreaterOrEqualTo: 2, mustBeBetween: [1, 5]"), "says a bound that another key says too"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_carried_is_refused_by_its_name(text: str, message: str) -> None:
     with pytest.raises(ContractError) as caught:
         load_contract_text(text)
     assert message in str(caught.value)
+
+
+def test_what_is_asked_of_a_field_inside_of_a_column_is_carried() -> None:
+    inner = "properties: [{name: zip, logicalType: string, required: true, logicalTypeOptions: {maxLength: 5}}, {name: t, logicalType: date}]"
+    for column, type_ in (
+        (f"logicalType: object, {inner}", "struct<zip:string,t:date>"),
+        (f"logicalType: array, items: {{logicalType: object, {inner}}}", "array<struct<zip:string,t:date>>"),
+    ):
+        field = load_contract_text(COLUMN.format(column)).fields[0]
+        assert str(field.type) == type_
+        assert [(f.name, f.required, f.max_length) for f in field.fields] == [("zip", True, 5)]
+
+
+def test_rule_without_a_name_is_called_by_what_it_asks() -> None:
+    rules = "{metric: rowCount, mustBe: 3}, {type: sql, query: 'SELECT MAX(x) FROM ${table}', mustBe: 1}"
+    said = HEAD + "schema: [{name: a, properties: [{name: x, logicalType: integer}], quality: [%s]}]\n"
+    names = {r.name for r in load_contract_text(said % rules).quality.dataset_rules}
+    assert names == {"row_count", "sql_5f081074"}
+    assert {r.name for r in load_contract_text(said.replace("schema", "\n\nschema") % rules).quality.dataset_rules} == names
+
+
+def test_inclusive_bounds_of_the_rows_are_a_row_count_and_names_are_made_ids() -> None:
+    rule = load_contract_text(RULE.format("name: 'how many rows?', metric: rowCount, mustBeBetween: [1, 5]")).quality.dataset_rules[0]
+    assert rule.name == "how_many_rows_"
+    assert rule.row_count is not None
+    assert (rule.row_count.min, rule.row_count.max) == (1, 5)

@@ -54,6 +54,11 @@ def test_shorthands_of_rules_are_sql() -> None:
     ]  # fmt: skip
 
 
+def test_several_shorthands_under_one_name_are_told_apart_by_their_columns() -> None:
+    rules = olc("quality: {row_rules: [{name: there, not_null: [id, amount]}, {name: known, not_null: [day]}]}\n").quality.row_rules
+    assert [r.name for r in rules] == ["id_not_null", "amount_not_null", "known"]
+
+
 def test_dataset_rules_are_keys_shares_counts_and_queries() -> None:
     contract = olc(
         "quality:\n  dataset_rules:\n  - {name: one_each, unique: [id, amount]}\n"
@@ -133,6 +138,12 @@ def test_function_is_named_and_never_loaded() -> None:
         ("quality: {row_rules: [{referential_integrity: {field: id, contract: a, column: b}}]}\n", "4:47",
          "'reference' is missing"),
         ("links: [{name: a, path: a.csv, query: SELECT 1}]\n", "4:32", "'query' cannot be carried"),
+        ("quality: {row_rules: [{range: {field: id}}]}\n", "4:24", "'range' does not say what it asks for"),
+        ("quality: {row_rules: [{regex_match: {field: note}}]}\n", "4:24", "'regex_match' does not say what it asks for"),
+        ("quality: {dataset_rules: [{name: q, sql: SELECT 1 FROM source, must_be_between: [1]}]}\n", "4:64",
+         "expected two bounds under 'must_be_between'"),
+        ("quality: {dataset_rules: [{name: q, sql: SELECT 1 FROM source, must_be_between: {min: 1, max: 2}}]}\n", "4:64",
+         "expected two bounds under 'must_be_between'"),
         ("materialization: {strategy: scd2, scd2: {unknown_member: {enabled: true}}}\n", "4:42",
          "'unknown_member' cannot be carried"),
     ],

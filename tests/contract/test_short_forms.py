@@ -135,3 +135,25 @@ def test_whole_number_version_is_refused_outside_of_a_short_form() -> None:
 @pytest.mark.parametrize(("file", "name"), [("2026-orders.yaml", "contract_2026-orders"), ("é.yaml", "contract")])
 def test_name_of_a_file_becomes_an_id(file: str, name: str) -> None:
     assert load_contract_text("rules: [{type: forbid_cross_join}]\n", file=file).contract == name
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Etc/UTC"])
+def test_time_of_arrival_is_taken_where_the_zone_is_utc(zone: str) -> None:
+    contract = load_contract_text(f"{FLAT}timezone: {zone}\n")
+    assert contract.freshness is not None
+    assert contract.freshness.expected_by == "02:30"
+
+
+def test_time_of_arrival_in_utc_is_refused_beside_another_zone() -> None:
+    with pytest.raises(ContractError) as caught:
+        load_contract_text(f"{FLAT}timezone: Europe/Paris\n")
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.path) == (5, "arrives")
+    assert problem.message == "expected a time in the contract's timezone 'Europe/Paris', found 'by 02:30 UTC'"
+    assert problem.hint == "write freshness.expected_by, which is in that zone"
+
+
+def test_time_that_the_contract_says_itself_holds_beside_one_of_arrival() -> None:
+    contract = load_contract_text(f'{FLAT}timezone: Europe/Paris\nfreshness: {{expected_by: "04:30"}}\n')
+    assert contract.freshness is not None
+    assert contract.freshness.expected_by == "04:30"

@@ -24,7 +24,7 @@ def normalize(root: MapNode, file: str, report: Report) -> MapNode:
     is_short = is_short_form(root)
     root = _one_field_list(root, report)
     if is_short:
-        root = expand_short_form(root, contract_id(Path(file).name.split(".")[0]))
+        root = expand_short_form(root, contract_id(Path(file).name.split(".")[0]), report)
     root = _checked_version(root, is_short, report)
     return root.with_entries(tuple(_entry(key, value) for key, value in root.entries))
 

@@ -133,11 +133,23 @@ class Part:
             return None
         return found
 
-    def unless_off(self, *names: str, why: str) -> None:
+    def between(self, name: str) -> list[Entry]:
+        """The two inclusive bounds of a list; anything else is a problem."""
+        found = self.take(name)
+        if found is None:
+            return []
+        pair = found.items if isinstance(found, ListNode) else ()
+        if len(pair) != 2:
+            self.refuse(name, f"expected two bounds under '{name}', the least and the greatest number")
+            return []
+        return [(key("at_least", found.at, name), pair[0]), (key("at_most", found.at, name), pair[1])]
+
+    def unless_off(self, *names: str, why: str, zero_is_off: bool = True) -> None:
         """Refuse keys that do something, unless they are off, empty or left out."""
         for name in names:
             found = self.take(name)
-            if not _is_off(found):
+            is_zero = isinstance(found, ScalarNode) and found.text == "0"
+            if not _is_off(found) or (is_zero and not zero_is_off):
                 self.refuse(name, f"'{name}' cannot be carried: {why}")
 
     def ignore(self, *names: str) -> None:

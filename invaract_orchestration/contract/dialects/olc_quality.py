@@ -67,7 +67,8 @@ def _row_rule(part: Part, steps: list[Node]) -> list[Node]:
         part.refuse(short, f"'{short}' says nothing")
         return []
     items = value.items if isinstance(value, ListNode) else (value,)
-    return [rule for item in items for rule in _short_rules(part, short, item, name, own, steps)]
+    given = name if len(items) == 1 else None
+    return [rule for item in items for rule in _short_rules(part, short, item, given, own, steps)]
 
 
 def _common(part: Part) -> list[Entry]:
@@ -105,6 +106,7 @@ def _short_rules(
     condition = _condition(kind, inner)
     inner.end()
     if condition is None:
+        part.refuse(kind, f"'{kind}' does not say what it asks for")
         return []
     is_one = len(columns) == 1
     return [_rule(kind, c, condition.replace("{column}", _column(c)), given if is_one else None, own) for c in columns]
@@ -240,9 +242,7 @@ def _query(part: Part) -> list[Node]:
     own = _severity_of(part)
     sql = part.text("sql")
     bounds: list[Entry] = [*part.moved("must_be_greater_than", "greater_than"), *part.moved("must_be_less_than", "less_than")]
-    between = texts(part.take("must_be_between"))
-    if len(between) == 2:
-        bounds += [(key("at_least", at), between[0]), (key("at_most", at), between[1])]
+    bounds += part.between("must_be_between")
     entries = part.moved("name", "name")
     part.end()
     if sql is None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from invaract_orchestration.contract.report import Report, shown
 from invaract_orchestration.contract.yaml_tree import MapNode, Node, ScalarNode
 
 _Entry = tuple[ScalarNode, Node]
 _BY = re.compile(r"\bby (\d{1,2}:\d{2}) UTC\b", re.IGNORECASE | re.ASCII)
 _PARAMETER = re.compile(r"<(\w+)>", re.ASCII)
 _EXTENSION = re.compile(r"\.(csv|tsv|txt|json|jsonl|ndjson|parquet)(\.gz)?\Z", re.IGNORECASE)
+_UTC = ("UTC", "Etc/UTC")
 _FORMATS = {"json": "json", "jsonl": "json", "ndjson": "json", "parquet": "parquet"}
 
 
@@ -26,21 +28,25 @@ def is_short_form(root: MapNode) -> bool:
     return is_flat or "model" in keys or (bool(keys) and keys <= {"rules", "version"})
 
 
-def expand_short_form(root: MapNode, name_of_file: str) -> MapNode:
-    """The native spelling: the id from `name`, else from the file's name; location and time from `arrives`."""
+def expand_short_form(root: MapNode, name_of_file: str, report: Report) -> MapNode:
+    """The native spelling: the id from `name`, else from the file's name; location and time from `arrives`.
+
+    A time in UTC beside another `timezone` is a problem: `freshness.expected_by` is in the contract's zone, where the hour of UTC
+    changes with the season.
+    """
     entries: list[_Entry] = []
     for key, value in root.entries:
         entries.append((replace(key, text="contract", written="name"), value) if key.text == "name" else (key, value))
     if not root.has("name"):
         entries.insert(0, (_key("contract", root), ScalarNode(name_of_file, root.at, is_plain=False)))
-    return _from_arrives(root.with_entries(tuple(entries)))
+    return _from_arrives(root.with_entries(tuple(entries)), report)
 
 
 def _key(text: str, node: Node, written: str = "") -> ScalarNode:
     return ScalarNode(text, node.at, written=written or text)
 
 
-def _from_arrives(root: MapNode) -> MapNode:
+def _from_arrives(root: MapNode, report: Report) -> MapNode:
     arrives = root.get("arrives")
     if not isinstance(arrives, ScalarNode):
         return root
@@ -51,7 +57,12 @@ def _from_arrives(root: MapNode) -> MapNode:
         root = _with_default(root, "source", "location", location, arrives)
         root = _with_default(root, "source", "format", _format_of(location), arrives)
     if by is not None:
-        root = _with_default(root, "freshness", "expected_by", by.group(1).rjust(5, "0"), arrives)
+        grown = _with_default(root, "freshness", "expected_by", by.group(1).rjust(5, "0"), arrives)
+        zone = root.get("timezone")
+        if grown is not root and isinstance(zone, ScalarNode) and zone.text not in _UTC:
+            message = f"expected a time in the contract's timezone {shown(zone.text)}, found {shown(by.group())}"
+            report.add(("arrives",), message, at=arrives.at, hint="write freshness.expected_by, which is in that zone")
+        root = grown
     return root
 
 
