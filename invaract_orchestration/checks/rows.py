@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 
 from invaract_orchestration.candidate.candidate import Materialised, Tally
 from invaract_orchestration.checks.result import CheckResult, Evidence, Outcome
@@ -87,7 +88,7 @@ def judge_quarantine(contract: Contract, materialised: Materialised) -> tuple[Ch
     limits, aside, read = contract.quality.max_quarantined, materialised.set_aside, materialised.read
     percent = 100 * aside / read if read else 0.0
     is_over = (limits.rows is not None and aside > limits.rows) or (
-        limits.percent is not None and 100 * aside > limits.percent * read
+        limits.percent is not None and 100 * aside > Decimal(str(limits.percent)) * read  # as written: 0.57 is no float
     )
     return (
         CheckResult(
