@@ -4,6 +4,7 @@
     ├── ContractError            the contract's file cannot be used; holds every problem found in it
     ├── UsageError               a call that makes no sense as it is: missing parameter, unknown environment
     │   └── UnsafeName           an id or parameter that could leave its place (defined in intake.parameters)
+    │       └── UnfitValue       a parameter that is no value of its partition's column (defined there too)
     ├── GateError                could not judge or could not publish
     │   ├── InputUnreadable      a file is missing, cut off, changing or not what its format says
     │   ├── TargetRefused        the target's own schema, constraint or features forbid the publication

@@ -16,7 +16,7 @@ from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.errors import AuditError, GateError, UsageError
-from invaract_orchestration.intake.parameters import fill
+from invaract_orchestration.intake.parameters import check_partition, fill
 from invaract_orchestration.intake.places import candidates_place, find_named_places, place_identity, table_place
 from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, transformed, unreadable_id
 from invaract_orchestration.intake.transform import rows_and_transform
@@ -75,6 +75,7 @@ class Opening:
             own = replace(own, target=place_identity(self.course.target, base=contract.base, lake_root=self.gate.lake_root))
         find_named_places(contract, lambda n: self.table_place(n, contract.base))
         self.contract = contract.filled(lambda text: fill(text, own.parameters), self.now)
+        check_partition(self.contract)
         if contract.status == "retired" or (contract.status == "draft" and self.is_run):
             raise GateError(
                 f"contract {contract.contract} is {contract.status}", code=f"contract.{contract.status}",

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+from invaract_orchestration.contract.literals import canonical_literal
+from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.errors import UsageError
 from invaract_orchestration.intake.column_names import nearest
 from invaract_orchestration.intake.wording import quoted, quoted_list
@@ -21,6 +23,12 @@ class UnsafeName(UsageError):
     """An id or a parameter that could leave its place: a path, SQL, markup, a pattern or control characters in it."""
 
     code = "input.unsafe_name"
+
+
+class UnfitValue(UnsafeName):
+    """A parameter whose value is none of the column that it stands for: the slice would have a name that no row has."""
+
+    code = "input.unfit_parameter"
 
 
 def check_identifier(kind: str, text: str) -> str:
@@ -95,6 +103,22 @@ def check_parameters(parameters: Mapping[str, str], *texts: str) -> None:
     if unknown:
         known = f"known: {quoted_list(sorted(wanted))}" if wanted else "the contract has no placeholder"
         raise UsageError(f"parameter {quoted_list(unknown)} is used nowhere in the contract", hint=known)
+
+
+def check_partition(contract: Contract) -> None:
+    """Every value of the declared partition, its parameters filled in, is written in the form of its column's type.
+
+    Raises:
+        UnfitValue: one is not, such as 2026-02-30 for a date or 007 for a whole number.
+    """
+    for column, value in (contract.publish.partition if contract.publish is not None else {}).items():
+        spec = contract.field(column)
+        try:
+            if spec is not None:
+                canonical_literal(value, spec.type)
+        except ValueError as error:
+            hint = "give the parameter in the form of the column's type"
+            raise UnfitValue(f"partition {quoted(column)}: {error}", hint=hint) from None
 
 
 def _check_names_and_values(parameters: Mapping[str, str]) -> None:

@@ -207,3 +207,15 @@ def test_blank_place_exits_64(place: Place, option: str) -> None:
     assert said.code == 64
     assert said.err.startswith(f"Error: {option}: expected a place, found a blank text")
     assert not (place.root / "lake").exists()
+
+
+@pytest.mark.parametrize("day", ["2026-02-30", "2026"])
+def test_parameter_that_is_no_value_of_its_partition_exits_1_before_anything_is_read(place: Place, day: str) -> None:
+    contract = (place.root / "orders.yaml").read_text().replace("name: note, type: string", "name: day, type: date")
+    contract = contract.replace("mode: append", 'mode: replace_partitions, partition: {day: "{day}"}')
+    (place.root / "orders.yaml").write_text(contract)
+    place.deliver(day, f"id,amount,day\n1,2.50,{day}\n")
+    said = place.call("run", "orders.yaml", "-p", f"day={day}")
+    assert said.code == 1
+    assert "partition 'day': expected a da" in said.out
+    assert not (place.root / "lake/sales").exists()

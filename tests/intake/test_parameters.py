@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from invaract_orchestration.contract.load import load_contract_text
 from invaract_orchestration.errors import UsageError
 from invaract_orchestration.intake.parameters import (
+    UnfitValue,
     UnsafeName,
     check_identifier,
     check_parameters,
+    check_partition,
     fill,
     placeholders,
 )
@@ -118,3 +123,24 @@ def test_value_that_is_no_text_is_misuse_and_not_shown(value: object, kind: str)
         f"the value of parameter 'day' is of type {kind}, and only a text is taken\nHint: give it as a text, such as '2026'"
     )
     assert not isinstance(raised.value, UnsafeName)
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "expected"),
+    [
+        ("date", "2026-02-30", "a day that exists"), ("date", "2026", "a date such as"), ("date", "2026-2-1", "a date such as"),
+        ("int", "007", "a whole number"), ("int", "7.0", "a whole number"), ("boolean", "True", "true or false"),
+    ],
+)  # fmt: skip
+def test_partition_of_a_value_that_no_row_can_have_is_refused(type_: str, value: str, expected: str) -> None:
+    contract = load_contract_text(
+        f"contract: a\nfields: [{{name: p, type: {type_}}}]\npublish: {{target: x.y, partition: {{p: '{{v}}'}}}}\n"
+    )
+    with pytest.raises(UnfitValue, match=expected):
+        check_partition(contract.filled(lambda text: fill(text, {"v": value}), datetime(2026, 1, 1, tzinfo=UTC)))
+
+
+def test_partition_in_the_form_of_its_type_is_taken() -> None:
+    contract = load_contract_text("contract: a\nfields: [{name: p, type: date}]\npublish: {target: x.y, partition: {p: '{v}'}}\n")
+    check_partition(contract.filled(lambda text: fill(text, {"v": "2024-02-29"}), datetime(2026, 1, 1, tzinfo=UTC)))
+    check_partition(load_contract_text("contract: a\n"))
