@@ -28,6 +28,7 @@ FILES: dict[str, bytes] = {
     "quoted.csv": b'"a","b c"\n"1","x, y"\n',
     "records.jsonl": b'{"id": 1, "tags": ["a"], "at": "2026-01-01T10:00:00Z", "o": {"x": 1.5}}\n'
     b'{"id": 2, "tags": [], "at": null, "o": null}\n',
+    "numbers.jsonl": b'{"id": 12345678901234567890, "n": 123456789012345678901234567890, "x": 2}\n{"id": 1, "n": null, "x": 2.5}\n',
     "array.json": b'[{"id": 1, "day": "2026-01-01"}, {"id": 2, "day": "2026-01-02"}]',
 }
 
@@ -56,6 +57,7 @@ def test_header_alone_gives_texts(place: Place) -> None:
         ("packed.csv.gz", ["bigint", "timestamp_ntz"]),
         ("records.jsonl", ["bigint", "array<string>", "timestamp", "struct<x:double>"]),
         ("array.json", ["bigint", "date"]),
+        ("numbers.jsonl", ["decimal(38,0)", "decimal(38,0)", "double"]),
     ],
 )
 def test_types_are_the_narrowest_that_every_value_is_written_in(place: Place, name: str, types: list[str]) -> None:

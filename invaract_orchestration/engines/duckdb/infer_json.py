@@ -12,10 +12,12 @@ from invaract_orchestration.contract.field_types import (
     BOOLEAN,
     DATE,
     DOUBLE,
+    MAX_DECIMAL_PRECISION,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     Array,
+    Decimal,
     FieldType,
     Struct,
 )  # fmt: skip
@@ -36,6 +38,7 @@ _KINDS: dict[str, FieldType] = {
     "NULL": STRING,
 }  # fmt: skip
 _TIMES = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
+_WHOLE = (BIGINT, Decimal(MAX_DECIMAL_PRECISION, 0))
 
 
 def infer_json(connection: duckdb.DuckDBPyConnection, file: ListedFile) -> FileDraft:
@@ -97,7 +100,9 @@ def _column(connection: duckdb.DuckDBPyConnection, lines: str, key: str, shape: 
     if shape == "NULL":
         return DraftColumn(spec=FieldSpec(name=key, type=STRING), note="no value in this file")
     if type_ == STRING:
-        type_ = _time(connection, lines, key)
+        type_ = _first_fit(connection, lines, key, _TIMES) or STRING
+    elif type_ in (BIGINT, DOUBLE):  # what the engine calls a double may be a whole number of many digits
+        type_ = _first_fit(connection, lines, key, _WHOLE) or DOUBLE
     return DraftColumn(spec=FieldSpec(name=key, type=type_))
 
 
@@ -113,10 +118,11 @@ def _type(shape: Any) -> FieldType | None:
     return Struct(tuple(known)) if known and len(known) == len(parts) else None
 
 
-def _time(connection: duckdb.DuckDBPyConnection, lines: str, key: str) -> FieldType:
+def _first_fit(connection: duckdb.DuckDBPyConnection, lines: str, key: str, types: tuple[FieldType, ...]) -> FieldType | None:
+    """The first of the types whose form all values have."""
     value = f"from_json(line, {q.text(json.dumps({key: 'VARCHAR'}))}).{q.name(key)}"
-    forms = [read_text("v", t, FieldSpec(name="x", type=t), "UTC").is_right for t in _TIMES]
+    forms = [read_text("v", t, FieldSpec(name="x", type=t), "UTC").is_right for t in types]
     tests = ", ".join(f"bool_and(coalesce({form}, false)) FILTER (v IS NOT NULL)" for form in forms)
     with translated("reading the records"):
         row: Any = connection.execute(f"SELECT {tests} FROM (SELECT {value} AS v FROM {lines})").fetchone()
-    return next((type_ for type_, fits in zip(_TIMES, row, strict=True) if fits), STRING)
+    return next((type_ for type_, fits in zip(types, row, strict=True) if fits), None)
