@@ -43,7 +43,7 @@ def build_app() -> App:
 
 def _default(value: object) -> str | None:
     """What the help says of a default: of a flag that is off, and of what is not there, nothing."""
-    return None if value in (False, ()) else str(value)
+    return None if value is None or value in (False, ()) else str(value)
 
 
 def call(arguments: Sequence[str]) -> int:

@@ -107,6 +107,16 @@ VERBS: tuple[Verb, ...] = (
     Verb("audit verify", "audit:verify", "Whether the record is whole: no row edited, removed, reordered or added.",
         ("audit verify", "audit verify --expected-head 120:9f86d081884c..."),
         "Exit codes: 0 whole; 1 something does not fit; 3 the audit store cannot be read."),
+    Verb(
+        "diff", "diff:diff", "What changed between two versions of a contract, and whether the new version says so.",
+        ("diff old/orders.yaml contracts/orders.yaml", "diff old/orders.yaml contracts/orders.yaml --output json"),
+        "Exit codes: 0 the new version fits; 1 it is too low for what changed; 3 a contract cannot be loaded; "
+        "64 they are not of one contract.",
+    ),
+    Verb(
+        "export", "export:export", "Write a contract as an Open Data Contract (ODCS 3), and say what that cannot hold.",
+        ("export contracts/orders.yaml", "export contracts/orders.yaml > orders.odcs.yaml"),
+    ),
     Verb("schema", "schema:schema", "The JSON Schema of a contract's file, for editors.",
         ("schema", "schema > contract.schema.json")),
     Verb("ui", "ui:ui", "Serve the audit pages, read-only; to this machine alone unless you say who may look.",

@@ -37,12 +37,13 @@ EXAMPLES = [(v.name, example) for v in VERBS if v.name not in SERVES_OR_TAKES_LO
 @pytest.fixture
 def shop(place: Place) -> Iterator[Place]:
     """A shop after a delivery with a bad row, and one with a key twice, which was rejected."""
-    for folder in ("contracts", "new"):
+    for folder in ("contracts", "new", "old"):
         (place.root / folder).mkdir()
     (place.root / "contracts/orders.yaml").write_text(ORDERS)
     daily = ORDERS.replace("contract: orders", "contract: daily").replace("../orders.csv", "../landing/{day}.csv")
     (place.root / "contracts/daily.yaml").write_text(daily.replace("sales.orders", "sales.daily"))
     (place.root / "contracts/totals.yaml").write_text(TOTALS)
+    (place.root / "old/orders.yaml").write_text(ORDERS)
     (place.root / "totals.sql").write_text("SELECT id FROM orders")
     (place.root / "orders.csv").write_text(f"{GOOD}3,-1.00,bad\n")
     (place.root / "new/orders.csv").write_text(GOOD)
