@@ -455,6 +455,18 @@ def test_delta_source_is_read_at_the_version_it_had(lake: Lake) -> None:
     assert (result.state, len(lake.rows())) == ("published", 2)
 
 
+@pytest.mark.parametrize("header", ["id,note", "id,note,"])
+def test_value_behind_the_delimiter_that_ends_a_line_is_malformed(lake: Lake, header: str) -> None:
+    ends = [("1,a,", True), ("2,b,c", False), ("3,d", False), ('4,e,""', False), ("5,f,,", False), ('6,"g,",', True), ("7,,", True)]
+    lake.put({"x.csv": "\n".join([header, *(line for line, _ in ends), "", '8,"h', 'i",', ""])})
+    source = "options: {trailing_delimiter: accept}"
+    result = lake.run(lake.contract(ID_NOTE, source=source, more=ASIDE))
+    assert (result.state, broken(result)) == ("published", {"row|malformed": 4})
+    assert sorted((row["id"], row["note"]) for row in lake.rows()) == [(1, "a"), (6, "g,"), (7, None), (8, "h\ni")]
+    kept = [json.loads(payload)["line"] for payload in lake.payloads()]
+    assert sorted(kept) == sorted(line for line, is_right in ends if not is_right)
+
+
 # -- the check results
 
 
@@ -480,6 +492,13 @@ def test_limits_of_rows_set_aside_are_inclusive(lake: Lake, limit: str, state: s
         lake.contract(ID_NOTE, more=f"quality: {{on_row_failure: quarantine, max_quarantined: {{{limit}}}}}")
     )
     assert result.state == state
+
+
+@pytest.mark.parametrize(("bad", "state"), [(57, "published"), (58, "rejected")])
+def test_share_of_rows_set_aside_is_compared_as_it_is_written(lake: Lake, bad: int, state: str) -> None:
+    lake.put({"x.csv": "id,note\n" + "x,b\n" * bad + "1,a\n" * (10_000 - bad)})
+    more = "quality: {on_row_failure: quarantine, max_quarantined: {percent: 0.57}}"
+    assert lake.run(lake.contract(ID_NOTE, more=more)).state == state
 
 
 def test_retry_after_a_rejection_keeps_failing_rows_once(lake: Lake) -> None:
