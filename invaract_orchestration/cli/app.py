@@ -55,11 +55,9 @@ def call(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return _INTERRUPTED
-    except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # whoever reads the help has enough of it
-            return 0
-        raise
-    except Exception as error:  # noqa: BLE001  # a value must not leave through a message that nobody wrote
+    except BaseException as error:  # noqa: BLE001  # no message and no exit code leaves that nobody here wrote
+        if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
+            return 0  # whoever reads the help has enough of it
         return tell_failure(EngineFailure(f"an unexpected {type(error).__name__} stopped the command"), _output_of(arguments))
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from invaract_orchestration.errors import MissingExtra, UsageError
+from invaract_orchestration.errors import GateError, MissingExtra, UsageError
 
 _DEFAULT_HOST = "127.0.0.1"
 
@@ -47,8 +47,14 @@ def ui(
         )  # fmt: skip
         shown = f"[{host}]" if ":" in host else host
         progress(f"audit pages at http://{shown}:{port}{base_path}/ (Ctrl-C stops them)")
-        with suppress(KeyboardInterrupt):  # how people stop it
-            server.run()
+        try:
+            with suppress(KeyboardInterrupt):  # how people stop it
+                server.run()
+        except SystemExit:  # uvicorn has said why and would leave with 1, which means something else here
+            raise GateError(
+                f"the audit pages cannot be served at {shown}:{port}", code="ui.not_served",
+                hint="another program may have the port: choose one with --port",
+            ) from None  # fmt: skip
     return 0
 
 

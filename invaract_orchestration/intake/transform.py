@@ -132,10 +132,20 @@ def import_function(name: str) -> Callable[..., Any]:
         sys.path.insert(0, os.getcwd())  # noqa: PTH109
     try:
         found = getattr(import_module(module), function, None)
-    except Exception as error:  # noqa: BLE001  # whatever the module does when it is loaded
-        what = "there is no module" if isinstance(error, ModuleNotFoundError) else f"{type(error).__name__} while importing"
-        raise UsageError(f"transform {name!r}: {what} {module!r}", hint="write package.module:function") from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever the module does when it is loaded
+        raise _not_imported(name, module, error) from None
     if not callable(found):
         raise UsageError(f"transform {name!r}: module {module!r} has no function {function!r}", hint=_HOW)
     made: Callable[..., Any] = found
     return made
+
+
+def _not_imported(name: str, module: str, error: BaseException) -> UsageError:
+    """A module that is not there is told apart from one that is there and cannot be loaded, such as one that imports another."""
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    if missing is not None and f"{module}.".startswith(f"{missing}."):
+        return UsageError(f"transform {name!r}: there is no module {module!r}", hint="write package.module:function")
+    return UsageError(
+        f"transform {name!r}: {type(error).__name__} while importing {module!r}",
+        hint="its own message may hold values and is withheld; import the module in Python to see it",
+    )

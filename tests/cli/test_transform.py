@@ -52,6 +52,24 @@ def test_explain_shows_the_plan_of_a_function_without_reading_a_row(job: Place) 
     assert "required_filter_columns" in said.out
 
 
+@pytest.mark.parametrize(
+    ("module", "told"),
+    [
+        ("import sys; sys.exit(0)", "SystemExit while importing 'invaract_test_odd'"),
+        ("import invaract_test_gone", "ModuleNotFoundError while importing 'invaract_test_odd'"),
+        ("import invaract_test_odd.part", "ModuleNotFoundError while importing 'invaract_test_odd'"),
+        (None, "there is no module 'invaract_test_odd'"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["run", "check", "explain"])
+def test_module_that_cannot_be_loaded_is_told_and_publishes_nothing(job: Place, verb: str, module: str | None, told: str) -> None:
+    if module is not None:
+        (job.root / "invaract_test_odd.py").write_text(f"{module}\n", encoding="utf-8")
+    said = job.call(verb, "orders.yaml", "-p", "day=1", "--transform", "invaract_test_odd:f")
+    assert (said.code, told in said.err) == (64, True)
+    assert not (job.root / "lake" / "sales" / "orders").exists()
+
+
 def test_function_that_raises_exits_3_without_its_message(job: Place) -> None:
     said = job.call("run", "orders.yaml", "-p", "day=1", "--transform", "invaract_test_job:wrong")
     assert said.code == 3
