@@ -16,73 +16,43 @@ import resource
 import shutil
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
-COLUMNS = {
-    "l_orderkey": "bigint", "l_partkey": "bigint", "l_suppkey": "bigint", "l_linenumber": "int",
-    "l_quantity": "decimal(15,2)", "l_extendedprice": "decimal(15,2)", "l_discount": "decimal(15,2)",
-    "l_tax": "decimal(15,2)", "l_returnflag": "string", "l_linestatus": "string", "l_shipdate": "date",
-    "l_commitdate": "date", "l_receiptdate": "date", "l_shipinstruct": "string", "l_shipmode": "string",
-    "l_comment": "string",
-}  # fmt: skip
-RULES = {
-    "l_orderkey": "required: true, min: 1", "l_quantity": "required: true, min: 1, max: 50",
-    "l_discount": "min: 0, max: 0.10", "l_returnflag": "allowed: [A, N, R]", "l_linestatus": "allowed: [O, F]",
-    "l_shipmode": "pattern: '[A-Z ]+'", "l_comment": "max_length: 44", "l_shipinstruct": "required: true",
-}  # fmt: skip
-
-
-def contract(source: str, format_: str, target: str) -> str:
-    fields = "\n".join(
-        f"  - {{name: {n}, type: \"{t}\"{', ' + RULES[n] if n in RULES else ''}}}" for n, t in COLUMNS.items()
-    )
-    return textwrap.dedent(
-        """\
-        contract: lineitem
-        version: "1.0.0"
-        source: {{format: {format}, location: {source}}}
-        fields:
-        {fields}
-        keys: [[l_orderkey, l_linenumber]]
-        quality: {{row_rules: [{{name: shipped_before_received, sql: "l_shipdate <= l_receiptdate"}}]}}
-        publish: {{target: {target}}}
-        """
-    ).format(format=format_, source=source, fields=fields, target=target)
-
+from lineitem import COLUMNS, KEY, contract_text, made
 
 # -- what is measured, each in a process of its own
 
 
 def plain(source: str, format_: str, target: str) -> None:
     """DuckDB to Arrow to deltalake, with the types given: the write without a gate."""
-    import duckdb
     from deltalake import write_deltalake
 
-    connection = duckdb.connect()
-    connection.execute("SET preserve_insertion_order = false")
-    types = {n: t.upper().replace("STRING", "VARCHAR") for n, t in COLUMNS.items()}
-    relation = f"read_csv('{source}', header=true, auto_detect=false, delim=',', quote='\"', columns={types})"
-    rows = relation if format_ == "csv" else f"read_parquet('{source}')"
+    connection, rows = _rows(source, format_)
     write_deltalake(target, connection.sql(f"SELECT * FROM {rows}").to_arrow_reader(100_000))
 
 
 def copy(source: str, format_: str, target: str) -> None:
     """DuckDB's bare COPY of the same rows to Parquet files, no table."""
+    connection, rows = _rows(source, format_)
+    connection.execute(f"COPY (SELECT * FROM {rows}) TO '{target}' (FORMAT parquet, PER_THREAD_OUTPUT)")
+
+
+def _rows(source: str, format_: str) -> tuple[Any, str]:
+    """A connection of DuckDB, and the relation that reads the file with its types given."""
     import duckdb
 
     connection = duckdb.connect()
     connection.execute("SET preserve_insertion_order = false")
     types = {n: t.upper().replace("STRING", "VARCHAR") for n, t in COLUMNS.items()}
-    relation = f"read_csv('{source}', header=true, auto_detect=false, delim=',', quote='\"', columns={types})"
-    rows = relation if format_ == "csv" else f"read_parquet('{source}')"
-    connection.execute(f"COPY (SELECT * FROM {rows}) TO '{target}' (FORMAT parquet, PER_THREAD_OUTPUT)")
+    csv = f"read_csv('{source}', header=true, auto_detect=false, delim=',', quote='\"', columns={types})"
+    return connection, csv if format_ == "csv" else f"read_parquet('{source}')"
 
 
 def gate(source: str, format_: str, target: str) -> None:
     """The whole gate: digest, header or schema, candidate, rules, key, verdict, publish, audit."""
-    _run_gate(contract(source, format_, target + "/table"), target)
+    _run_gate(contract_text(source, f"{target}/table", format_=format_, key=KEY), target)
 
 
 def gate_orders(source: str, format_: str, target: str) -> None:
@@ -190,33 +160,36 @@ def main() -> None:
         return
     folder = given.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    tool = Path(sys.executable).with_name("tpchgen-cli")
-    target = folder / "target"
-
-    def run(name: str, source: Path, format_: str) -> tuple[float, float, float]:
-        command = [sys.executable, __file__, "--only", name, str(source), format_, str(target)]
-        return measure(command, target, given.repeat)
-
     print(f"{'what':34} {'seconds':>8} {'busy':>7} {'MiB':>6}   ratios of time, processor and memory")
     for format_ in ("parquet", "csv"):
-        source = folder / f"lineitem.{format_}"
-        if not source.exists():
-            subprocess.run([tool, format_, "-s", given.scale, "--tables=lineitem", f"--output-dir={folder}"], check=True)
-        base = run("plain", source, format_)
-        show(f"lineitem {format_}: plain write", base, base)
-        show(f"lineitem {format_}: bare COPY", run("copy", source, format_), base)
-        show(f"lineitem {format_}: gate", run("gate", source, format_), base)
-    source = orders(folder)
-    own = run("gate_orders", source, "csv")
-    if given.lakelogic:
-        (folder / "contract.yaml").write_text(LAKELOGIC_CONTRACT)
-        (folder / "peer.py").write_text(LAKELOGIC)
-        peer = measure([given.lakelogic, str(folder / "peer.py"), str(folder), str(source)], target, given.repeat)
-        show("1,000,000 orders: LakeLogic", peer, peer)
-        show("1,000,000 orders: gate", own, peer)
-    else:
-        print("LakeLogic was left out: name a Python that has it with --lakelogic")
+        compare_lineitem(folder, given.scale, format_, given.repeat)
+    compare_orders(folder, given.lakelogic, given.repeat)
     print(json.dumps({"cores": os.cpu_count(), "page": resource.getpagesize()}))
+
+
+def run(folder: Path, name: str, source: Path, format_: str, repeat: int) -> tuple[float, float, float]:
+    target = folder / "target"
+    return measure([sys.executable, __file__, "--only", name, str(source), format_, str(target)], target, repeat)
+
+
+def compare_lineitem(folder: Path, scale: str, format_: str, repeat: int) -> None:
+    source = made(folder, scale, format_)
+    base = run(folder, "plain", source, format_, repeat)
+    show(f"lineitem {format_}: plain write", base, base)
+    show(f"lineitem {format_}: bare COPY", run(folder, "copy", source, format_, repeat), base)
+    show(f"lineitem {format_}: gate", run(folder, "gate", source, format_, repeat), base)
+
+
+def compare_orders(folder: Path, lakelogic: str | None, repeat: int) -> None:
+    if lakelogic is None:
+        print("LakeLogic was left out: name a Python that has it with --lakelogic")
+        return
+    source = orders(folder)
+    (folder / "contract.yaml").write_text(LAKELOGIC_CONTRACT)
+    (folder / "peer.py").write_text(LAKELOGIC)
+    peer = measure([lakelogic, str(folder / "peer.py"), str(folder), str(source)], folder / "target", repeat)
+    show("1,000,000 orders: LakeLogic", peer, peer)
+    show("1,000,000 orders: gate", run(folder, "gate_orders", source, "csv", repeat), peer)
 
 
 if __name__ == "__main__":

@@ -21,28 +21,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-COLUMNS = {
-    "l_orderkey": "bigint", "l_partkey": "bigint", "l_suppkey": "bigint", "l_linenumber": "int",
-    "l_quantity": "decimal(15,2)", "l_extendedprice": "decimal(15,2)", "l_discount": "decimal(15,2)",
-    "l_tax": "decimal(15,2)", "l_returnflag": "string", "l_linestatus": "string", "l_shipdate": "date",
-    "l_commitdate": "date", "l_receiptdate": "date", "l_shipinstruct": "string", "l_shipmode": "string",
-    "l_comment": "string",
-}  # fmt: skip
-RULES = {
-    "l_orderkey": "required: true, min: 1", "l_quantity": "required: true, min: 1, max: 50",
-    "l_discount": "min: 0, max: 0.10", "l_returnflag": "allowed: [A, N, R]", "l_linestatus": "allowed: [O, F]",
-    "l_shipmode": "pattern: '[A-Z ]+'", "l_comment": "max_length: 44", "l_shipinstruct": "required: true",
-}  # fmt: skip
+from lineitem import KEY, contract_text, made
 
-
-def contract_text(source: Path, target: Path, key: str) -> str:
-    fields = "\n".join(f'- {{name: {n}, type: "{t}"{", " + RULES[n] if n in RULES else ""}}}' for n, t in COLUMNS.items())
-    return (
-        f'contract: lineitem\nversion: "1.0.0"\nsource: {{format: parquet, location: {source}}}\nfields:\n{fields}\n{key}'
-        'quality: {row_rules: [{name: shipped_before_received, sql: "l_shipdate <= l_receiptdate"}]}\n'
-        f"publish: {{target: {target}}}\n"
-    )
-
+PLAIN = "plain Delta append"
 
 def measured(spark: Any, target: Path, work: Callable[[], None]) -> tuple[float, int]:
     """(seconds, jobs) of work that writes to the target anew."""
@@ -68,32 +49,18 @@ def best_of_rounds(
     return best
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=Path(".cache/benchmark"))
-    parser.add_argument("--scale", default="1")
-    parser.add_argument("--repeat", type=int, default=2)
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON", help="a tool to measure beside")
-    given = parser.parse_args()
+def works_of(spark: Any, source: Path, target: Path) -> dict[str, Callable[[], None]]:
+    """What is measured, by its name; the first is what the others are compared with."""
     from invaract_orchestration.contract.load import load_contract_text
-    from invaract_orchestration.engines.spark.jars import jar_options
-    from invaract_orchestration.engines.spark.session import SESSION, user_session
     from invaract_orchestration.settings import read_settings
     from invaract_orchestration.wiring import open_gate
-
-    folder = given.folder.absolute() / f"scale-{given.scale}"
-    source, target = folder / "lineitem.parquet", folder / "target"
-    if not source.exists():
-        tool = Path(sys.executable).with_name("tpchgen-cli")
-        subprocess.run([tool, "parquet", "-s", given.scale, "--tables=lineitem", f"--output-dir={folder}"], check=True)
-    spark = user_session(None, "local[2]", None)
 
     def plain() -> None:
         spark.read.parquet(str(source)).write.format("delta").mode("append").save(str(target / "plain"))
 
     def gate(key: str) -> Callable[[], None]:
         def run() -> None:
-            contract = load_contract_text(contract_text(source, target / "table", key))
+            contract = load_contract_text(contract_text(source, target / "table", key=key))
             with open_gate(read_settings({"INVARACT_LAKE_ROOT": str(target)}), engine="spark") as opened:
                 result = opened.run(contract)
             if result.state != "published":
@@ -101,28 +68,44 @@ def main() -> None:
 
         return run
 
-    measured(spark, target, plain)
-    works = {
-        "plain Delta append": plain, "gate, ten rules": gate(""),
-        "gate, ten rules and a key": gate("keys: [[l_orderkey, l_linenumber]]\n"),
-    }  # fmt: skip
+    return {PLAIN: plain, "gate, ten rules": gate(""), "gate, ten rules and a key": gate(KEY)}
+
+
+def show(what: str, seconds: float, jobs: int, base: float, said: str = "") -> None:
+    print(f"{what:40} {seconds:8.2f} {jobs:5d} {seconds / base:6.2f}{said}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=Path(".cache/benchmark"))
+    parser.add_argument("--scale", default="1")
+    parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON", help="a tool to measure beside")
+    given = parser.parse_args()
+    from invaract_orchestration.engines.spark.jars import jar_options
+    from invaract_orchestration.engines.spark.session import SESSION, user_session
+
+    folder = given.folder.absolute() / f"scale-{given.scale}"
+    source, target = made(folder, given.scale), folder / "target"
+    spark = user_session(None, "local[2]", None)
+    works = works_of(spark, source, target)
+    measured(spark, target, works[PLAIN])
     rows = spark.read.parquet(str(source)).count()
     print(f"{rows:,} rows of lineitem, local[2]\n{'what':40} {'seconds':>8} {'jobs':>5} {'ratio':>6}")
     best = best_of_rounds(spark, target, given.repeat, works)
-    base = best["plain Delta append"][0]
+    base = best[PLAIN][0]
     for name, (seconds, jobs) in best.items():
-        print(f"{name:40} {seconds:8.2f} {jobs:5d} {seconds / base:6.2f}", flush=True)
+        show(name, seconds, jobs, base)
     if not given.peer:
         return
-    _, appended = measured(spark, target, plain)
+    _, appended = measured(spark, target, works[PLAIN])
     options = [f"{k}={v}" for k, v in (SESSION | jar_options(None)).items()]
     spark.stop()
     for peer in given.peer:
         name, python = peer.split("=", 1)
         found = judged_by(name, python, target / "plain", options, given.repeat)
-        seconds, jobs = base + found["seconds"], appended + found["jobs"]
         said = "" if found["kept"] else "  (not every rule was kept)"
-        print(f"{'plain append, then ' + name:40} {seconds:8.2f} {jobs:5d} {seconds / base:6.2f}{said}", flush=True)
+        show(f"plain append, then {name}", base + found["seconds"], appended + found["jobs"], base, said)
 
 
 def judged_by(name: str, python: str, table: Path, options: list[str], repeat: int) -> Any:

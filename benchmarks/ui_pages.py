@@ -12,6 +12,7 @@ import random
 import statistics
 import tempfile
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ from sqlalchemy import Connection, Table, create_engine, insert
 
 from invaract_orchestration.audit.browse import Scope
 from invaract_orchestration.audit.records import ContractVersion, Counts
+from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.stores import models, rows
 from invaract_orchestration.stores.open import open_store
 from invaract_orchestration.testing.audit_records import (
@@ -82,11 +84,6 @@ def _add_run(made: Rows, number: int, runs: int, version: ContractVersion, chanc
     )  # fmt: skip
     failing = chance.randint(1, 500) if state == "rejected" or aside else 0
     broken = chance.choice(CHECKS) if failing else None
-    results = tuple(
-        build_result(check, rows=9000, failed=failing if check == broken else 0, outcome="broken" if check == broken else "kept",
-                     is_set_aside=check == broken and state != "rejected")
-        for check in CHECKS
-    )  # fmt: skip
     counts = Counts(read=9000, good=9000 - failing, failing=failing, quarantined=failing if state == "published" else 0)
     reasons = (broken,) if state == "rejected" else ()
     add(models.submission, rows.submission_row(submission, position))
@@ -97,11 +94,9 @@ def _add_run(made: Rows, number: int, runs: int, version: ContractVersion, chanc
     derived = {"position": position, "target": target, "state": state, "day": f"{at:%Y-%m-%d}", "dag_id": context["dag_id"]}
     derived["published"] = position if state == "published" else None
     add(models.attempt_state, {name: row[name] for name in copied} | derived)
-    for step, name in enumerate(("received", "materialised", "judged", state)):
-        event = build_event(attempt_id, name, at=at + timedelta(seconds=step * chance.random() * 9))
-        link = {"position": position + step, "kind": "step", "covers": "{}", "previous": "", "hash": f"{position + step}"}
-        add(models.event, rows.event_row(event) | link)
+    add(models.event, *_events(attempt_id, state, at, position, chance))
     if state in ("published", "rejected"):
+        results = _results(state, broken, failing)
         verdict = build_verdict(attempt_id, passed=not reasons, reasons=reasons, counts=counts, results=results, at=at)
         add(models.verdict, rows.verdict_row(verdict, 0, position))
         add(models.check_result, *rows.result_rows(verdict, 0))
@@ -113,6 +108,21 @@ def _add_run(made: Rows, number: int, runs: int, version: ContractVersion, chanc
         add(models.publication, rows.publication_row(publication, version.contract, position))
     outcome = build_outcome(attempt_id, state, counts=counts, publication=publication, at=at + timedelta(seconds=21))
     add(models.outcome, rows.outcome_row(outcome, 0, position))
+
+
+def _results(state: str, broken: str | None, failing: int) -> tuple[CheckResult, ...]:
+    return tuple(
+        build_result(check, rows=9000, failed=failing if check == broken else 0, outcome="broken" if check == broken else "kept",
+                     is_set_aside=check == broken and state != "rejected")
+        for check in CHECKS
+    )  # fmt: skip
+
+
+def _events(attempt_id: str, state: str, at: datetime, position: int, chance: random.Random) -> Iterator[dict[str, Any]]:
+    for step, name in enumerate(("received", "materialised", "judged", state)):
+        event = build_event(attempt_id, name, at=at + timedelta(seconds=step * chance.random() * 9))
+        link = {"position": position + step, "kind": "step", "covers": "{}", "previous": "", "hash": f"{position + step}"}
+        yield rows.event_row(event) | link
 
 
 def pages(runs: int) -> list[str]:
