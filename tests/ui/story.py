@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -26,85 +27,10 @@ from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.contract.digest import canonical_json, contract_digest
 from invaract_orchestration.contract.load import load_contract
 from invaract_orchestration.contract.model import Contract
+from tests.ui.story_contracts import CUSTOMERS, ORDERS_1, ORDERS_2, PAYMENTS, REVENUE
 
 NOW = datetime(2026, 3, 31, 9, 30, tzinfo=UTC)
-
-ORDERS_1 = """
-contract: orders
-version: "1.0.0"
-description: One row for each order of the web shop, as the shop closed its day.
-owner: {team: Shop data, contact: shop-data@example.org}
-consumers: [Finance report, Demand forecast]
-source: {format: csv, location: "landing/orders/{day}.csv"}
-fields:
-  - {name: order_id, type: bigint, required: true, unique: true, description: Number that the shop gave}
-  - {name: customer_id, type: bigint, required: true}
-  - {name: placed_at, type: timestamp, required: true, description: When the customer paid}
-  - {name: amount, type: "decimal(12,2)", required: true, min: "0"}
-  - {name: country, type: string, allowed: [AT, CH, DE, FR]}
-  - {name: email, type: string, not_blank: true, sensitivity_tags: [personal]}
-quality:
-  on_row_failure: quarantine
-  max_quarantined: {percent: 1}
-  row_rules:
-    - {name: shipped_after_placed, sql: "amount = 0 OR customer_id > 0"}
-publish: {target: lake/sales/orders, mode: append}
-freshness: {every: 1d, expected_by: "06:00"}
-"""
-ORDERS_2 = (
-    ORDERS_1.replace('"1.0.0"', '"1.1.0"')
-    .replace("[AT, CH, DE, FR]", "[AT, BE, CH, DE, FR]")
-    .replace(
-        "  - {name: email,",
-        '  - {name: currency, type: string, pattern: "[A-Z]{3}", may_be_absent: true}\n  - {name: email,',
-    )
-    .replace("percent: 1}", "percent: 0.5}")
-)
-CUSTOMERS = """
-contract: customers
-version: "2.3.0"
-description: Every customer once, with the newest address.
-source: {format: parquet, location: "landing/customers/{day}.parquet"}
-fields:
-  - {name: customer_id, type: bigint, required: true, unique: true}
-  - {name: name, type: string, sensitivity_tags: [personal]}
-  - {name: segment, type: string, allowed: [private, business]}
-publish: {target: lake/sales/customers, mode: merge, keys: [customer_id]}
-"""
-REVENUE = """
-contract: daily_revenue
-version: "1.2.0"
-description: Revenue by day and country, from orders and customers.
-source:
-  format: sql
-  inputs: {orders: lake/sales/orders, customers: lake/sales/customers}
-  sql: >
-    SELECT o.placed_on AS day, o.country, c.segment, SUM(o.amount) AS revenue, COUNT(*) AS orders
-    FROM orders o JOIN customers c ON o.customer_id = c.customer_id
-    WHERE o.amount > 0 GROUP BY o.placed_on, o.country, c.segment
-fields:
-  - {name: day, type: date, required: true}
-  - {name: country, type: string, required: true}
-  - {name: segment, type: string}
-  - {name: revenue, type: "decimal(38,2)", min: "0"}
-  - {name: orders, type: bigint, min: "1"}
-keys: [{columns: [day, country, segment], nulls: ignore}]
-rules:
-  - {type: required_group_by, columns: [day, country]}
-  - {type: forbid_cross_join}
-publish: {target: lake/marts/daily_revenue, mode: overwrite}
-"""
-PAYMENTS = """
-contract: payments
-version: "0.9.0"
-description: Settlements as the payment provider reports them, twice a day.
-source: {format: json, location: "landing/payments/{batch}/*.json"}
-fields:
-  - {name: payment_id, type: string, required: true, unique: true}
-  - {name: order_id, type: bigint, required: true}
-  - {name: settled, type: "decimal(12,2)", required: true}
-publish: {target: lake/finance/payments, mode: append}
-"""
+ENGINE = "duckdb 2.0.1"
 
 
 @dataclass
@@ -125,96 +51,136 @@ class Story:
     def attempt(
         self, contract: Contract, at: datetime, state: State, *, rows: int, broken: dict[str, int] | None = None,
         context: dict[str, str] | None = None, code: str | None = None, message: str | None = None, kind: str = "run",
-        retry_of: str | None = None, slow: float = 1.0,
+        slow: float = 1.0,
     ) -> str:  # fmt: skip
         """One attempt from its receipt to its end; `broken` names checks with the rows that failed them."""
         self.number += 1
-        attempt_id, name = f"a-{self.number:04d}{self.chance.getrandbits(96):024x}", contract.contract
-        submission_id = retry_of or f"s-{self.number:04d}{self.chance.getrandbits(72):018x}"
-        target = f"/data/{contract.publish.target}"
-        day = f"{at:%Y-%m-%d}"
-        size = rows * 61 + 80
+        one = _Attempt(
+            audit=self.audit, contract=contract, state=state, rows=rows, broken=broken or {},
+            attempt_id=f"a-{self.number:04d}{self.chance.getrandbits(96):024x}",
+            submission_id=f"s-{self.number:04d}{self.chance.getrandbits(72):018x}",
+            clock=_Clock(at, self.chance, slow), version=self.versions.get(contract.contract),
+        )  # fmt: skip
+        one.open(kind, context or {}, day=f"{at:%Y-%m-%d}")
+        if state == "received":
+            return one.attempt_id
+        one.materialise(is_written=state != "failed" or message is not None)
+        reasons = one.judge() if state in ("published", "rejected", "conflict", "unknown") else ()
+        if state == "published":
+            self.versions[contract.contract] = one.next_version
+            one.publish(message)
+        else:
+            rejected = f"{len(reasons)} blocking check{'' if len(reasons) == 1 else 's'} not kept: {', '.join(reasons)}"
+            one.end(message or (rejected if state == "rejected" else state), code or (reasons[0] if reasons else None))
+        return one.attempt_id
+
+
+@dataclass
+class _Attempt:
+    """One attempt that is being written; `version` is that of the table before it."""
+
+    audit: AuditLog
+    contract: Contract
+    state: State
+    rows: int
+    broken: dict[str, int]
+    attempt_id: str
+    submission_id: str
+    clock: _Clock
+    version: int | None
+
+    def open(self, kind: str, context: dict[str, str], *, day: str) -> None:
+        contract, name, at = self.contract, self.contract.contract, self.clock.now
         file = InputFile(
-            name=f"{day}.{contract.source.format}",
-            size=size,
-            modified=at - timedelta(minutes=9),
-            digest=_digest(day + name),
+            name=f"{day}.{contract.source.format}", size=self._size, modified=at - timedelta(minutes=9), digest=_digest(day + name)
         )
         version = ContractVersion(
             contract=name, version=contract.version, digest=contract_digest(contract), document=canonical_json(contract)
         )
-        clock = _Clock(at, self.chance, slow)
-
-        def step(state: State, message: str, detail: dict[str, str | int | None] | None = None) -> Event:
-            return Event(attempt_id=attempt_id, state=state, at=clock.next(), message=message, detail=detail or {})
-
-        self.audit.open_attempt(
-            Submission(
-                submission_id=submission_id, contract=name, target=target, parameters={"day": day},
-                slice_digest=_digest("slice" + day), intake_digest=_digest("intake" + day + name), files=(file,),
-            ),
-            Attempt(
-                attempt_id=attempt_id, submission_id=submission_id, kind=kind, contract_version=version,
-                environment="prod", engine="duckdb 2.0.1", host="etl-2", started_at=at, context=context or {},
-            ),
-            step("received", "received 1 file"),
+        submission = Submission(
+            submission_id=self.submission_id, contract=name, target=self._target, parameters={"day": day},
+            slice_digest=_digest("slice" + day), intake_digest=_digest("intake" + day + name), files=(file,),
         )  # fmt: skip
-        broken = broken or {}
-        aside = contract.quality.on_row_failure == "quarantine" and state == "published"
-        failing = max(broken.values(), default=0)
-        counts = Counts(read=rows, good=rows - failing, candidate=rows - failing, failing=failing,
-                        quarantined=failing if aside else 0)  # fmt: skip
-        if state == "received":
-            return attempt_id
-        if contract.source.sql:
-            plan = CompiledPlan(plan=translate_sql(contract.source.sql, {}).plan, inputs={})
-            self.audit.append(step("received", "judging the plan", plan.describe({"orders.amount": ("money",)})))
-        if state != "failed" or message:
-            self.audit.append(
-                step(
-                    "materialised",
-                    f"{rows - failing} rows in 1 file",
-                    {"read": rows, "candidate": rows - failing, "digest": _digest("c" + attempt_id), "bytes": size},
-                )
-            )
-        if state in ("published", "rejected", "conflict", "unknown"):
-            results = tuple(_results(contract, rows, broken, is_set_aside=aside))
-            reasons = tuple(r.check for r in results if r.is_blocking)
-            self.audit.record_verdict(
-                VerdictRecord(
-                    attempt_id=attempt_id, passed=not reasons, contract_digest=version.digest,
-                    candidate_digest=_digest("c" + attempt_id), schema_digest=_digest("s" + name + contract.version),
-                    target_version=self.versions.get(name), engine="duckdb 2.0.1", reasons=reasons, counts=counts,
-                    results=results, at=clock.now,
-                ),
-                step("judged", "rejected: " + ", ".join(reasons) if reasons else "passed", {"checks": len(results)}),
-            )  # fmt: skip
-        publication = None
-        if state == "published":
-            self.audit.append(step("publishing", "publishing", {"target_version": self.versions.get(name)}))
-            self.versions[name] = self.versions.get(name, -1) + 1
-            message = message or f"version {self.versions[name]}, {rows - failing} rows, promoted"
-            publication = PublicationRecord(
-                submission_id=submission_id, attempt_id=attempt_id, target=target, table_version=self.versions[name],
-                mode=contract.publish.mode, method="promoted", committed_at=clock.next(),
-            )  # fmt: skip
-            counts = Counts(read=rows, good=rows - failing, candidate=rows - failing, failing=failing,
-                            quarantined=failing if aside else 0, inserted=rows - failing, updated=0, deleted=0)  # fmt: skip
-        if state == "rejected":
-            message = (
-                message
-                or f"{len(reasons)} blocking check{'' if len(reasons) == 1 else 's'} not kept: {', '.join(reasons)}"
-            )
-            code = code or reasons[0]
-        ending = step(state, message or state, {"code": code})
-        self.audit.record_outcome(
-            OutcomeRecord(
-                attempt_id=attempt_id, state=state, code=code, message=message or state, counts=counts,
-                publication=publication, at=ending.at,
-            ),
-            ending,
+        attempt = Attempt(
+            attempt_id=self.attempt_id, submission_id=self.submission_id, kind=kind, contract_version=version,
+            environment="prod", engine=ENGINE, host="etl-2", started_at=at, context=context,
         )  # fmt: skip
-        return attempt_id
+        self.audit.open_attempt(submission, attempt, self._step("received", "received 1 file"))
+
+    def materialise(self, *, is_written: bool) -> None:
+        if self.contract.source.sql:
+            plan = CompiledPlan(plan=translate_sql(self.contract.source.sql, {}).plan, inputs={})
+            self.audit.append(self._step("received", "judging the plan", plan.describe({"orders.amount": ("money",)})))
+        if is_written:
+            detail = {"read": self.rows, "candidate": self._good, "digest": self._candidate, "bytes": self._size}
+            self.audit.append(self._step("materialised", f"{self._good} rows in 1 file", detail))
+
+    def judge(self) -> tuple[str, ...]:
+        """Record the verdict; the checks that block."""
+        results = tuple(_results(self.contract, self.rows, self.broken, is_set_aside=self._is_aside))
+        reasons = tuple(r.check for r in results if r.is_blocking)
+        verdict = VerdictRecord(
+            attempt_id=self.attempt_id, passed=not reasons, contract_digest=contract_digest(self.contract),
+            candidate_digest=self._candidate, schema_digest=_digest("s" + self.contract.contract + self.contract.version),
+            target_version=self.version, engine=ENGINE, reasons=reasons, counts=self._counts(), results=results, at=self.clock.now,
+        )  # fmt: skip
+        said = "rejected: " + ", ".join(reasons) if reasons else "passed"
+        self.audit.record_verdict(verdict, self._step("judged", said, {"checks": len(results)}))
+        return reasons
+
+    def publish(self, message: str | None) -> None:
+        self.audit.append(self._step("publishing", "publishing", {"target_version": self.version}))
+        publication = PublicationRecord(
+            submission_id=self.submission_id, attempt_id=self.attempt_id, target=self._target, table_version=self.next_version,
+            mode=self.contract.publish.mode, method="promoted", committed_at=self.clock.next(),
+        )  # fmt: skip
+        said = message or f"version {self.next_version}, {self._good} rows, promoted"
+        self.end(said, None, publication, inserted=self._good, updated=0, deleted=0)
+
+    def end(self, message: str, code: str | None, publication: PublicationRecord | None = None, **changes: int) -> None:
+        ending = self._step(self.state, message, {"code": code})
+        outcome = OutcomeRecord(
+            attempt_id=self.attempt_id, state=self.state, code=code, message=message, counts=self._counts(**changes),
+            publication=publication, at=ending.at,
+        )  # fmt: skip
+        self.audit.record_outcome(outcome, ending)
+
+    @property
+    def next_version(self) -> int:
+        return 0 if self.version is None else self.version + 1
+
+    @property
+    def _target(self) -> str:
+        return f"/data/{self.contract.publish.target}"
+
+    @property
+    def _size(self) -> int:
+        return self.rows * 61 + 80
+
+    @property
+    def _candidate(self) -> str:
+        return _digest("c" + self.attempt_id)
+
+    @property
+    def _failing(self) -> int:
+        return max(self.broken.values(), default=0)
+
+    @property
+    def _good(self) -> int:
+        return self.rows - self._failing
+
+    @property
+    def _is_aside(self) -> bool:
+        return self.contract.quality.on_row_failure == "quarantine" and self.state == "published"
+
+    def _counts(self, **changes: int) -> Counts:
+        return Counts(
+            read=self.rows, good=self._good, candidate=self._good, failing=self._failing,
+            quarantined=self._failing if self._is_aside else 0, **changes,
+        )  # fmt: skip
+
+    def _step(self, state: State, message: str, detail: dict[str, str | int | None] | None = None) -> Event:
+        return Event(attempt_id=self.attempt_id, state=state, at=self.clock.next(), message=message, detail=detail or {})
 
 
 @dataclass
@@ -237,84 +203,61 @@ def tell(audit: AuditLog, folder: Path, *, days: int = 34) -> dict[str, str]:
     for back in range(days, -1, -1):
         day = (NOW - timedelta(days=back)).replace(hour=4, minute=12)
         dag = {
-            "orchestrator": "airflow",
-            "dag_id": "load_sales",
-            "run_id": f"scheduled__{day:%Y-%m-%d}",
-            "task_id": "orders",
+            "orchestrator": "airflow", "dag_id": "load_sales", "run_id": f"scheduled__{day:%Y-%m-%d}", "task_id": "orders",
             "try_number": "1",
-        }
-        rows = 41_000 + story.chance.randint(-4000, 4000)
-        now_orders = orders_new if back < 14 else orders
-        if back in (0, 1):
-            told["rejected"] = story.attempt(
-                now_orders,
-                day,
-                "rejected",
-                rows=rows,
-                context=dag,
-                broken={"amount|min": 1932 + back, "country|allowed": 611, "email|not_blank": 2},
-                slow=3,
-            )
-        elif back in (9, 21, 22):
-            story.attempt(now_orders, day, "rejected", rows=rows, context=dag, broken={"order_id|unique": 84}, slow=3)
-        else:
-            key = story.attempt(
-                now_orders,
-                day,
-                "published",
-                rows=rows,
-                context=dag,
-                slow=3,
-                broken={"country|allowed": 17 + back, "email|not_blank": 3} if back % 3 == 2 else {},
-            )
-            told["quarantined" if back % 3 == 2 else "published"] = key
-        if back == 9:
-            story.attempt(
-                now_orders,
-                day + timedelta(hours=3),
-                "published",
-                rows=rows - 84,
-                context=dag | {"try_number": "2"},
-                slow=3,
-            )
-        asset = {
-            "orchestrator": "dagster",
-            "asset": "sales/customers",
-            "run_id": f"{back:08x}-7d1c",
-            "partition": f"{day:%Y-%m-%d}",
-        }
-        story.attempt(
-            customers,
-            day + timedelta(minutes=30),
-            "published" if back % 6 else "no_op",
-            rows=9000 if back % 6 else 0,
-            context=asset,
-            message=None if back % 6 else "nothing arrived, and the contract says that this is fine",
-        )
-        story.attempt(
-            payments,
-            day + timedelta(hours=1),
-            "failed" if back in (4, 5) else "published",
-            rows=5200,
-            code="input.unreadable" if back in (4, 5) else None,
-            message="landing/payments/am/07.json: the file is cut off in line 812" if back in (4, 5) else None,
-        )
-        if back % 2 == 0:
-            story.attempt(payments, day + timedelta(hours=4), "published", rows=2100)
+        }  # fmt: skip
+        told |= _tell_orders(story, orders_new if back < 14 else orders, back, day, dag)
+        _tell_customers(story, customers, back, day)
+        _tell_payments(story, payments, back, day)
+        is_late = back == 12
         told["query"] = story.attempt(
-            revenue,
-            day + timedelta(hours=2),
-            "conflict" if back == 12 else "published",
-            rows=620,
-            context=dag | {"dag_id": "build_marts", "task_id": "revenue"},
-            code="publish.concurrent" if back == 12 else None,
-            message="another writer won 5 times" if back == 12 else None,
-        )
+            revenue, day + timedelta(hours=2), "conflict" if is_late else "published", rows=620,
+            context=dag | {"dag_id": "build_marts", "task_id": "revenue"}, code="publish.concurrent" if is_late else None,
+            message="another writer won 5 times" if is_late else None,
+        )  # fmt: skip
     told["check"] = story.attempt(
         orders_new, NOW - timedelta(minutes=50), "rejected", rows=41_320, kind="check", broken={"amount|min": 12}
     )
     told["running"] = story.attempt(payments, NOW - timedelta(minutes=2), "received", rows=2000)
     return told
+
+
+def _tell_orders(story: Story, contract: Contract, back: int, day: datetime, dag: dict[str, str]) -> dict[str, str]:
+    rows = 41_000 + story.chance.randint(-4000, 4000)
+    if back in (0, 1):
+        broken = {"amount|min": 1932 + back, "country|allowed": 611, "email|not_blank": 2}
+        return {"rejected": story.attempt(contract, day, "rejected", rows=rows, context=dag, broken=broken, slow=3)}
+    if back in (9, 21, 22):
+        story.attempt(contract, day, "rejected", rows=rows, context=dag, broken={"order_id|unique": 84}, slow=3)
+        if back == 9:
+            again, later = dag | {"try_number": "2"}, day + timedelta(hours=3)
+            story.attempt(contract, later, "published", rows=rows - 84, context=again, slow=3)
+        return {}
+    broken = {"country|allowed": 17 + back, "email|not_blank": 3} if back % 3 == 2 else {}
+    key = story.attempt(contract, day, "published", rows=rows, context=dag, slow=3, broken=broken)
+    return {"quarantined" if broken else "published": key}
+
+
+def _tell_customers(story: Story, contract: Contract, back: int, day: datetime) -> None:
+    arrived = back % 6 != 0
+    asset = {
+        "orchestrator": "dagster", "asset": "sales/customers", "run_id": f"{back:08x}-7d1c", "partition": f"{day:%Y-%m-%d}",
+    }  # fmt: skip
+    story.attempt(
+        contract, day + timedelta(minutes=30), "published" if arrived else "no_op", rows=9000 if arrived else 0, context=asset,
+        message=None if arrived else "nothing arrived, and the contract says that this is fine",
+    )  # fmt: skip
+
+
+def _tell_payments(story: Story, contract: Contract, back: int, day: datetime) -> None:
+    is_cut = back in (4, 5)
+    story.attempt(
+        contract, day + timedelta(hours=1), "failed" if is_cut else "published", rows=5200,
+        code="input.unreadable" if is_cut else None,
+        message="landing/payments/am/07.json: the file is cut off in line 812" if is_cut else None,
+    )  # fmt: skip
+    if back % 2 == 0:
+        story.attempt(contract, day + timedelta(hours=4), "published", rows=2100)
 
 
 def _results(contract: Contract, rows: int, broken: dict[str, int], *, is_set_aside: bool) -> list[CheckResult]:
@@ -342,6 +285,4 @@ def _results(contract: Contract, rows: int, broken: dict[str, int], *, is_set_as
 
 
 def _digest(text: str) -> str:
-    import hashlib
-
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
