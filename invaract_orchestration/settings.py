@@ -41,7 +41,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     given = os.environ if environment is None else environment
     root = Path(given.get("INVARACT_LAKE_ROOT") or "lake").absolute()
     threads = given.get("INVARACT_THREADS")
-    if threads is not None and not (threads.isdigit() and int(threads)):
+    if threads is not None and not (threads.isascii() and threads.isdigit() and int(threads)):
         raise UsageError(f"INVARACT_THREADS: expected a whole number above zero, found {threads!r}")
     return Settings(
         lake_root=root,

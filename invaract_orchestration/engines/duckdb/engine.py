@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -55,13 +55,11 @@ class DuckDBEngine:
     def open(self, scratch: Path, table_place: Callable[[str, Path | None], str]) -> Iterator[DuckDBSession]:
         """A session that ends, with all of its temporary data, when the block does."""
         scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
-        connection = connect(scratch, self.memory_limit, self.threads)
         try:
-            register_text_functions(connection)
-            yield DuckDBSession(connection=connection, table_place=table_place, scratch=scratch)
+            with closing(connect(scratch, self.memory_limit, self.threads)) as connection:
+                register_text_functions(connection)
+                yield DuckDBSession(connection=connection, table_place=table_place, scratch=scratch)
         finally:
-            connection.close()
-            shutil.rmtree(scratch, ignore_errors=True)
             shutil.rmtree(scratch, ignore_errors=True)
 
 

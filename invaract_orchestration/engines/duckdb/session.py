@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from invaract_orchestration.errors import EngineFailure, InputUnreadable, InvaractError
+from invaract_orchestration.errors import EngineFailure, GateError, InputUnreadable, InvaractError
 
 BREACH = "invaract: a value is not in its declared form"
 _KNOWN = (  # what the machine says comes before what a file may be
@@ -45,7 +45,11 @@ class DeclaredFormBreach(Exception):
 
 
 def connect(temp_directory: Path, memory_limit: str | None, threads: int | None) -> duckdb.DuckDBPyConnection:
-    """A private in-memory database that spills beside the candidate, with the zone fixed to UTC."""
+    """A private in-memory database that spills beside the candidate, with the zone fixed to UTC.
+
+    Raises:
+        GateError: DuckDB does not take the memory limit (a number with a unit, or percent) or the number of threads.
+    """
     connection = duckdb.connect(":memory:")
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET preserve_insertion_order = false")
@@ -54,11 +58,21 @@ def connect(temp_directory: Path, memory_limit: str | None, threads: int | None)
     # It turns `a * 4 > 0` into `a > 0`: a product that overflows would be true, where the contract's meaning is null.
     connection.execute("SET disabled_optimizers = 'expression_rewriter'")
     connection.execute("SET temp_directory = ?", [str(temp_directory)])
-    if memory_limit:
-        connection.execute("SET memory_limit = ?", [memory_limit])
-    if threads:
-        connection.execute("SET threads = ?", [threads])
+    for name, value, example in (("memory_limit", memory_limit, "4GB"), ("threads", threads, "2")):
+        if value:
+            _set(connection, name, value, example)
     return connection
+
+
+def _set(connection: duckdb.DuckDBPyConnection, name: str, value: str | int, example: str) -> None:
+    try:
+        connection.execute(f"SET {name} = ?", [value])
+    except duckdb.Error:
+        connection.close()
+        setting = f"INVARACT_{name.upper()}"
+        raise GateError(
+            f"{setting}: DuckDB does not take {value!r}", code="engine.setting", hint=f"write it as {setting}={example}"
+        ) from None
 
 
 def register_text_functions(connection: duckdb.DuckDBPyConnection) -> None:
