@@ -5,7 +5,7 @@ An engine defines each query as a view over the one before, so that a phase is o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -219,8 +219,3 @@ def is_lossless_family(from_: ft.FieldType, to: ft.FieldType) -> bool:
     if isinstance(from_, ft.Decimal):
         return isinstance(to, ft.Decimal)
     return from_ == ft.FLOAT and to == ft.DOUBLE
-
-
-def steps_text(plan: Sequence[StepView]) -> str:
-    """The chain in words, for people."""
-    return ", ".join(f"{view.at + 1} {view.kind}" for view in plan)

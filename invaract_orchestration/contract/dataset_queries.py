@@ -20,7 +20,6 @@ from invaract_orchestration.contract.expressions import argument_refusal, called
 from invaract_orchestration.contract.field_types import FieldType
 from invaract_orchestration.contract.report import shown, suggest
 from invaract_orchestration.contract.sql_functions import AGGREGATES, ROW_FUNCTIONS
-from invaract_orchestration.contract.standard_sql import standard_spelling
 
 TABLE = "candidate"
 _REFUSED: tuple[tuple[type[exp.Expr], str], ...] = (
@@ -29,18 +28,6 @@ _REFUSED: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.UDTF, "a table function"), (exp.Pivot, "a pivot"), (exp.Into, "an INTO"),
 )  # fmt: skip
 _FUNCTIONS = ROW_FUNCTIONS | AGGREGATES
-
-
-def parse_query(sql: str) -> exp.Expr:
-    """The tree of a dataset rule's query.
-
-    Raises:
-        ExpressionError: it is no single SELECT, or it holds what not every engine evaluates alike.
-    """
-    tree = _parse(sql)
-    for error in _refusals(sql, tree):
-        raise error
-    return standard_spelling(tree)
 
 
 def check_query(sql: str, columns: Columns | None) -> list[ExpressionError]:

@@ -113,10 +113,10 @@ def step_columns(contract: Contract) -> StepColumns:
 
 def reads(step: t.Transformation) -> tuple[str, ...]:
     """The columns of the rows that a step reads, as it writes them."""
-    return tuple(dict.fromkeys(_reads(step.step, step.kind)))
+    return tuple(dict.fromkeys(_reads(step.step)))
 
 
-def _reads(step: t.Step, kind: str) -> Iterator[str]:
+def _reads(step: t.Step) -> Iterator[str]:
     match step:
         case t.Rename():
             yield from step.mappings

@@ -12,7 +12,7 @@ from typing import IO, Literal
 from invaract_orchestration.contract.model import SourceOptions
 from invaract_orchestration.errors import InputUnreadable
 from invaract_orchestration.intake.csv_record import RecordReader
-from invaract_orchestration.intake.listing import ListedFile, Listing
+from invaract_orchestration.intake.listing import ListedFile
 from invaract_orchestration.intake.text_files import BOMS, opened, refuse_containers
 from invaract_orchestration.intake.wording import LONGEST_PLACE, quoted
 
@@ -45,15 +45,6 @@ class FileHeader:
     has_rows: bool | None = None
     trailing_delimiter: bool = False
     encoding: str = "utf-8"
-
-
-def read_headers(listing: Listing, options: SourceOptions) -> tuple[FileHeader, ...]:
-    """The header of every file of the listing, in its order.
-
-    Raises:
-        InputUnreadable: a file cannot be opened, is cut off, or is not text.
-    """
-    return tuple(read_header(file, options) for file in listing.files)
 
 
 def read_header(file: ListedFile, options: SourceOptions) -> FileHeader:

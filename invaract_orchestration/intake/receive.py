@@ -118,7 +118,7 @@ def _source(
 ) -> Received:  # fmt: skip
     source = contract.source or Source(format=format_of(location), options=SourceOptions(shape="any"))
     if frame is not None:
-        return _frame(source, own, frame, given_id)
+        return _frame(source, frame, given_id)
     if source.format == "sql":
         return _query(source, own, given_id, table_version, table_place)
     place = location or source.location
@@ -217,7 +217,7 @@ def _parquet_files(place: str) -> list[Path]:
     return [path] if path.suffix == ".parquet" and path.is_file() else sorted(path.rglob("*.parquet"))
 
 
-def _frame(source: Source, own: Slice, frame: Any, given_id: str | None) -> Received:
+def _frame(source: Source, frame: Any, given_id: str | None) -> Received:
     if given_id is None:
         raise UsageError("a frame handed in needs a submission id", hint="name the batch it stands for")
     typed = source.model_copy(update={"format": "sql", "sql": "handed in"})

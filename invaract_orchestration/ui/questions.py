@@ -20,7 +20,6 @@ _TEXT = 500
 DAYS = (7, 30, 90)
 
 Text = Annotated[str | None, Query(max_length=_TEXT)]
-Id = Annotated[str | None, Query(max_length=_ID)]
 Days = Annotated[int, Query(ge=1, le=366, description="How many days back, today included.")]
 Limit = Annotated[int, Query(ge=1, le=200)]
 Before = Annotated[str | None, Query(max_length=_ID, description="The `older` of the page before.")]

@@ -284,11 +284,3 @@ def serve_airflow(folder: Path, database: str | None = None) -> Iterator[tuple[S
 def served(tmp_path_factory: pytest.TempPathFactory) -> tuple[Standalone, Setup]:
     """One whole Airflow on SQLite for all tests that need no other; it ends with the last test of this folder."""
     return SERVED.enter_context(serve_airflow(tmp_path_factory.mktemp("served")))
-
-
-@pytest.fixture
-def on_served(served: tuple[Standalone, Setup], monkeypatch: pytest.MonkeyPatch) -> tuple[Standalone, Setup]:
-    """The same, with this process looking into its lake and audit."""
-    monkeypatch.setenv("INVARACT_LAKE_ROOT", str(served[1].lake.root))
-    monkeypatch.delenv("INVARACT_AUDIT_URL", raising=False)
-    return served

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from invaract_orchestration.contract.model import SourceOptions
 from invaract_orchestration.errors import InputUnreadable
-from invaract_orchestration.intake.csv_header import FileHeader, read_header, read_headers
-from invaract_orchestration.intake.listing import ListedFile, list_files
+from invaract_orchestration.intake.csv_header import FileHeader, read_header
+from invaract_orchestration.intake.listing import ListedFile
 
 RELAXED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
 
@@ -206,12 +206,6 @@ def test_header_longer_than_one_chunk_is_read_whole(tmp_path: Path) -> None:
     names = tuple(f"spalte_ä_{i}" for i in range(20_000))
     assert read(tmp_path, (",".join(names) + "\n1\n").encode()).names == names
 
-
-def test_headers_of_every_file_are_read_in_order(tmp_path: Path) -> None:
-    (tmp_path / "b.csv").write_text("b\n")
-    (tmp_path / "a.csv").write_text("a\n")
-    headers = read_headers(list_files(".", base=tmp_path), SourceOptions())
-    assert [(header.file.name, header.names) for header in headers] == [("a.csv", ("a",)), ("b.csv", ("b",))]
 
 
 DELIMITERS = st.sampled_from([",", ";", "\t", "|", ":", " ", "x"])

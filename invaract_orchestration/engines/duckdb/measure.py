@@ -60,7 +60,7 @@ class Measure:
         not_null = " AND ".join(f"{n} IS NOT NULL" for n in names)
         in_target = self._in_target(contract, candidate, key, parts, not_null, target)
         with translated("checking keys"):
-            proof = _bitmap(contract, candidate, key, types)
+            proof = _bitmap(candidate, key, types)
             if proof is not None:
                 number, low, high = proof
                 nulls, rows, distinct = self._one(
@@ -158,7 +158,7 @@ class Measure:
             if rule.covers is not None:
                 return self._covers(contract, candidate, rule)
             if rule.references is not None:
-                return self._references(contract, candidate, rule)
+                return self._references(candidate, rule)
             return self._query(candidate, rule, now)
 
     def _null_share(self, candidate: Candidate, column: str) -> DatasetFact:
@@ -228,7 +228,7 @@ class Measure:
         cast = f"TRY_CAST({column} AS {duckdb_type(spec.type)})"
         return _distinct(column, cast if spec.type in FLOATS else f"CASE WHEN {cast} = {column} THEN {cast} END", source)
 
-    def _references(self, contract: Contract, candidate: Candidate, rule: DatasetRule) -> DatasetFact:
+    def _references(self, candidate: Candidate, rule: DatasetRule) -> DatasetFact:
         references = rule.references
         assert references is not None  # chosen by its kind
         own = [q.name(candidate.spelled.get(n, n)) for n in references.columns]
@@ -323,9 +323,7 @@ def _canonical(value: str, type_: FieldType, steps: tuple[str, ...]) -> str:
     return normalized(value, steps) if type_ == STRING else value
 
 
-def _bitmap(
-    contract: Contract, candidate: Candidate, key: Key, types: dict[str, FieldType]
-) -> tuple[str, int, int] | None:
+def _bitmap(candidate: Candidate, key: Key, types: dict[str, FieldType]) -> tuple[str, int, int] | None:
     """(number of each row, smallest, largest) when the key is integers or dates whose span fits the budget."""
     number, size = "0::BIGINT", 1
     for name in key.columns:

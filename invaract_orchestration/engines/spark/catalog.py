@@ -15,7 +15,6 @@ from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.session import STARTED, is_connect, no_delta, translated
 from invaract_orchestration.errors import GateError, NotSupported, PublishConflict
 
-_NO_TABLE = ("TABLE_OR_VIEW_NOT_FOUND",)
 _NO_DATABASE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE", "CATALOG_NOT_FOUND")
 
 

@@ -20,17 +20,8 @@ from invaract_orchestration.intake.batch import Batch
 
 def json_rows(session: PrivateSession, contract: Contract, batch: Batch) -> Rows:
     """The readings of JSON files."""
-    folders = Folders.of(contract, batch)
-    from_folders = [f.name for f in contract.fields if f.name in folders.columns]
-    readings, held = [], [Held(f"x{i}") for i in range(len(contract.fields))]
-    for i, spec in enumerate(contract.fields):
-        if spec.name in from_folders:
-            read = read_text(f"r{i}", spec.type, spec, contract.timezone, held[i])
-            right = f"r{i} IS NULL OR coalesce({read.is_right}, false)"
-            readings.append(json_forms.JsonReading(read.value, (((spec.name,), right),)))
-        else:
-            path = (spec.name,)
-            readings.append(json_forms.read_json(f"o{i}", f"w{i}", spec.type, spec, contract.timezone, path, hold=held[i]))
+    folders, held = Folders.of(contract, batch), [Held(f"x{i}") for i in range(len(contract.fields))]
+    readings = [_reading(contract, folders, i, held[i]) for i in range(len(contract.fields))]
     flat = [(path, right) for r in readings for path, right in r.rights]
     written = [i for i, spec in enumerate(contract.fields) if any(f.as_text for _, f in walk_fields((spec,)))]
 
@@ -51,7 +42,7 @@ def json_rows(session: PrivateSession, contract: Contract, batch: Batch) -> Rows
             f"CASE WHEN s0 AND s1 THEN '{RECORD}' ELSE '{DOUBT}' END AS k",
         )  # fmt: skip
         members = [
-            f"{folders.value(f.name)} AS r{i}" if f.name in from_folders else f"o[{q.text(f.name)}] AS o{i}"
+            f"{folders.value(f.name)} AS r{i}" if f.name in folders.columns else f"o[{q.text(f.name)}] AS o{i}"
             for i, f in enumerate(contract.fields)
         ]
         if written:
@@ -66,6 +57,17 @@ def json_rows(session: PrivateSession, contract: Contract, batch: Batch) -> Rows
         rights=tuple((".".join(path) + "|type", path[0], f"t{k}") for k, (path, _) in enumerate(flat)),
         structure=((MALFORMED, "s0"), (DUPLICATE_KEY, "s1")), is_text=True, names=folders.names,
     )  # fmt: skip
+
+
+def _reading(contract: Contract, folders: Folders, number: int, held: Held) -> json_forms.JsonReading:
+    """How the field of that number is read: of its record (`o`, with its text `w`), or of the folders' names (`r`)."""
+    spec = contract.fields[number]
+    if spec.name not in folders.columns:
+        value, written = f"o{number}", f"w{number}"
+        return json_forms.read_json(value, written, spec.type, spec, contract.timezone, (spec.name,), hold=held)
+    read = read_text(f"r{number}", spec.type, spec, contract.timezone, held)
+    right = f"r{number} IS NULL OR coalesce({read.is_right}, false)"
+    return json_forms.JsonReading(read.value, (((spec.name,), right),))
 
 
 def json_records(session: PrivateSession, batch: Batch, *, is_numbered: bool, with_texts: bool = False) -> Any:

@@ -104,7 +104,7 @@ def _committed(session: PrivateSession, intent: PublishIntent, before: int, meth
     if found is None:
         if failure is None:
             raise OutcomeUnknown("the commit was reported as made, but the target's log does not show it")
-        raise _refusal(session, failure, before, now) from None
+        raise _refusal(failure, before, now) from None
     if found.commit is not None and found.commit.attempt != intent.commit.attempt:
         return found
     if found.version > before + 1:
@@ -115,7 +115,7 @@ def _committed(session: PrivateSession, intent: PublishIntent, before: int, meth
     )  # fmt: skip
 
 
-def _refusal(session: PrivateSession, failure: Exception, before: int, now: int) -> GateError:
+def _refusal(failure: Exception, before: int, now: int) -> GateError:
     """Our own words for a statement that did not land; Spark's can hold a row's values."""
     if isinstance(failure, GateError):
         return failure
