@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from invaract_orchestration.errors import UsageError
 
+_THREADS = re.compile("[1-9][0-9]{0,5}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Where things are. `audit_url` may hold a password and is never printed."""
+    """Where things are. `audit_url` may hold a password and is never printed. `memory_limit` is DuckDB's, a number with a unit
+    such as `4GB`; none is four fifths of the machine's memory. `threads` are DuckDB's too; none is one for each core.
+    """
 
     lake_root: Path
     audit_url: str
@@ -36,13 +41,13 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     INVARACT_SPARK_MASTER (default local[*]) and INVARACT_SPARK_JARS (a folder of resolved JARs).
 
     Raises:
-        UsageError: INVARACT_THREADS is no whole number above zero.
+        UsageError: INVARACT_THREADS is no whole number from 1 to 999999.
     """
     given = os.environ if environment is None else environment
     root = Path(given.get("INVARACT_LAKE_ROOT") or "lake").absolute()
     threads = given.get("INVARACT_THREADS")
-    if threads is not None and not (threads.isascii() and threads.isdigit() and int(threads)):
-        raise UsageError(f"INVARACT_THREADS: expected a whole number above zero, found {threads!r}")
+    if threads is not None and not _THREADS.fullmatch(threads):
+        raise UsageError(f"INVARACT_THREADS: expected a whole number from 1 to 999999, found {threads!r}")
     return Settings(
         lake_root=root,
         audit_url=given.get("INVARACT_AUDIT_URL") or f"sqlite:///{root / '_invaract' / 'audit.db'}",

@@ -48,7 +48,7 @@ def connect(temp_directory: Path, memory_limit: str | None, threads: int | None)
     """A private in-memory database that spills beside the candidate, with the zone fixed to UTC.
 
     Raises:
-        GateError: DuckDB does not take the memory limit (a number with a unit, or percent) or the number of threads.
+        GateError: DuckDB does not take the memory limit.
     """
     connection = duckdb.connect(":memory:")
     connection.execute("SET TimeZone = 'UTC'")
@@ -58,21 +58,22 @@ def connect(temp_directory: Path, memory_limit: str | None, threads: int | None)
     # It turns `a * 4 > 0` into `a > 0`: a product that overflows would be true, where the contract's meaning is null.
     connection.execute("SET disabled_optimizers = 'expression_rewriter'")
     connection.execute("SET temp_directory = ?", [str(temp_directory)])
-    for name, value, example in (("memory_limit", memory_limit, "4GB"), ("threads", threads, "2")):
-        if value:
-            _set(connection, name, value, example)
+    if threads:
+        connection.execute("SET threads = ?", [threads])
+    if memory_limit:
+        _limit_memory(connection, memory_limit)
     return connection
 
 
-def _set(connection: duckdb.DuckDBPyConnection, name: str, value: str | int, example: str) -> None:
+def _limit_memory(connection: duckdb.DuckDBPyConnection, limit: str) -> None:
     try:
-        connection.execute(f"SET {name} = ?", [value])
+        connection.execute("SET memory_limit = ?", [limit])
     except duckdb.Error:
         connection.close()
-        setting = f"INVARACT_{name.upper()}"
         raise GateError(
-            f"{setting}: DuckDB does not take {value!r}", code="engine.setting", hint=f"write it as {setting}={example}"
-        ) from None
+            f"INVARACT_MEMORY_LIMIT: expected a number with a unit, found {limit!r}", code="engine.setting",
+            hint="write it as 4GB or 512MiB",
+        ) from None  # fmt: skip
 
 
 def register_text_functions(connection: duckdb.DuckDBPyConnection) -> None:
