@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
+import airflow_plugin
 import invaract_orchestration
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_every_public_name_is_there() -> None:
@@ -20,6 +26,16 @@ def test_every_public_name_is_there() -> None:
 def test_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Gaet'"):
         invaract_orchestration.Gaet  # noqa: B018
+
+
+@pytest.mark.parametrize("package", ["invaract_orchestration", "dagster_defs", "airflow_plugin"])
+def test_package_says_that_it_has_types(package: str) -> None:
+    assert (ROOT / package / "py.typed").is_file()
+
+
+def test_version_is_one() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert version("invaract-orchestration") == airflow_plugin.__version__ == project["version"]
 
 
 def test_import_loads_nothing_else() -> None:
