@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,9 +29,10 @@ def without_ids(text: str) -> list[str]:
     return [line for line in known.splitlines() if not line.strip().startswith("target")]
 
 
-def test_readme_leads_from_a_file_to_the_rejection_it_shows(place: Place) -> None:  # noqa: F811
-    orders = block(README, "csv", "order_id")
-    (place.root / "orders.csv").write_text(orders)
+@pytest.fixture
+def agreed(place: Place) -> Place:  # noqa: F811
+    """The folder after the README's first contract: published once, then with what is expected of it."""
+    (place.root / "orders.csv").write_text(block(README, "csv", "order_id"))
     assert place.call("init", "orders.csv", "--write", "orders.yaml", "--force").code == 0
     first = block(README, "console", "$ source")
     assert place.call("run", "orders.yaml").out.splitlines()[:2] == first.splitlines()[-2:]
@@ -38,13 +41,35 @@ def test_readme_leads_from_a_file_to_the_rejection_it_shows(place: Place) -> Non
         name = line.split("name: ")[1].split(",")[0]
         contract = re.sub(rf"  - {{name: {name},.*", line, contract)
     (place.root / "orders.yaml").write_text(contract)
-    header, *rows = orders.splitlines()
-    shifted = [header.replace("amount", "discount,amount"), *(r.replace(",", ",1.00,", 1) for r in rows)]
-    (place.root / "tomorrow.csv").write_text("\n".join(shifted) + "\n")
-    said = place.call("run", "orders.yaml", "--source", "tomorrow.csv")
+    return place
+
+
+def test_readme_leads_from_a_file_to_the_rejection_it_shows(agreed: Place) -> None:
+    (agreed.root / "tomorrow.csv").write_text(block(README, "csv", "order_id,customer,discount"))
+    said = agreed.call("run", "orders.yaml", "--source", "tomorrow.csv")
     shown = block(README, "console", "$ invaract run orders.yaml --source")
     assert said.code == 1
     assert without_ids(said.out) == without_ids(shown.split("\n", 1)[1])
+
+
+def test_readme_shows_the_row_that_the_quarantine_holds(agreed: Place) -> None:
+    row = block(README, "csv", "order_id,customer,discount").replace("discount,", "").replace("0.10,25.00", "-25.00")
+    (agreed.root / "later.csv").write_text(row)
+    assert agreed.call("run", "orders.yaml", "--source", "later.csv", "--quiet").code == 1
+    shown = block(README, "console", "$ invaract run orders.yaml --source later.csv")
+    assert agreed.call("quarantine", "show", "orders.yaml").out.splitlines() == shown.splitlines()[2:]
+
+
+def test_readme_program_runs_as_it_stands(agreed: Place) -> None:
+    said = subprocess.run([sys.executable, "-c", block(README, "python")], cwd=agreed.root, capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout) == (0, "published []\n"), said.stderr
+
+
+def test_settings_of_the_code_are_those_of_the_docs() -> None:
+    told = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "docs").glob("*.md"))
+    read = re.findall(r'"(INVARACT_[A-Z_]+)"', (ROOT / "invaract_orchestration/settings.py").read_text(encoding="utf-8"))
+    assert len(read) >= 9
+    assert [name for name in read if f"`{name}`" not in told] == []
 
 
 def test_readme_names_commands_that_there_are() -> None:
