@@ -27,6 +27,7 @@ from invaract_orchestration.candidate.candidate import (
 )  # fmt: skip
 from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.writer import CandidateRequest
+from invaract_orchestration.checks.proven import tallies_without_scan
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck, row_checks
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.failing import FailingWriter
@@ -34,11 +35,9 @@ from invaract_orchestration.engines.duckdb.raw_records import is_doubtful, rewri
 from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
 from invaract_orchestration.engines.duckdb.rows import FRAME, Rows, column_types, register_folders, rows_of
 from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, UnevenLineEnds, translated
-from invaract_orchestration.engines.duckdb.statistics import column_statistics, is_proven
+from invaract_orchestration.engines.duckdb.statistics import column_statistics
 from invaract_orchestration.engines.duckdb.stepped import SteppedWriter
 from invaract_orchestration.errors import CandidateChanged, EngineFailure, InputUnreadable
-
-_PROVABLE = ("required", "min", "max")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,22 +193,9 @@ class Writer:
 
     def _tally(self, candidate: Candidate, rows: Rows, checks: tuple[RowCheck, ...]) -> dict[str, Tally]:
         """Statistics where they prove a check, one scan of the candidate's files for all the others."""
-        total = candidate.rows
-        tallies = {
-            check: Tally(rows=total, evidence="write")
-            for check in (*(c for c, _ in rows.structure), *((MALFORMED,) if rows.is_text else ()))
-        }
+        structure = (*(c for c, _ in rows.structure), *((MALFORMED,) if rows.is_text else ()))
         written = {check for check, _, _ in rows.rights}
-        asked: list[RowCheck] = []
-        for check in checks:
-            nulls = _nulls(candidate, check)
-            if check.kind == "type":
-                evidence = "write" if check.check in written else "statistics"
-                tallies[check.check] = Tally(rows=total, nulls=nulls, evidence=evidence)
-            elif check.kind in _PROVABLE and is_proven(check, candidate):
-                tallies[check.check] = Tally(rows=total, nulls=nulls, evidence="statistics")
-            else:
-                asked.append(check)
+        tallies, asked = tallies_without_scan(candidate, checks, structure=structure, written=written)
         tallies |= self._scan(candidate, asked)
         return {c.check: tallies.pop(c.check) for c in checks} | tallies
 
@@ -304,14 +290,6 @@ def _spelled_columns(spelled: Any, fields: Any) -> Callable[[str], str | None]:
 def _value_columns(rows: Rows) -> Callable[[str], str | None]:
     known = {name.lower(): column for name, column in rows.values.items()}
     return lambda name: known.get(name.lower())
-
-
-def _nulls(candidate: Candidate, check: RowCheck) -> int | None:
-    if len(check.path) != 1:
-        return None
-    name = candidate.spelled.get(check.path[0], check.path[0])
-    counts = [f.statistics[name].nulls for f in candidate.files if name in f.statistics]
-    return sum(counts) if len(counts) == len(candidate.files) else None
 
 
 def _described(written: list[Any]) -> tuple[CandidateFile, ...]:

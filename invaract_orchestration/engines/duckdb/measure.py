@@ -15,6 +15,7 @@ from sqlglot import exp
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
+from invaract_orchestration.checks.proven import integer_span
 from invaract_orchestration.checks.query_bounds import is_within, only_number
 from invaract_orchestration.checks.rows import rows_text
 from invaract_orchestration.checks.type_match import check_reference_types
@@ -28,7 +29,6 @@ from invaract_orchestration.engines.duckdb.raw_records import read_surely
 from invaract_orchestration.engines.duckdb.row_conditions import normalized
 from invaract_orchestration.engines.duckdb.rows import read_csv
 from invaract_orchestration.engines.duckdb.session import DeclaredFormBreach, translated
-from invaract_orchestration.engines.duckdb.statistics import integer_span
 from invaract_orchestration.engines.duckdb.text_forms import read_text
 from invaract_orchestration.engines.duckdb.types import duckdb_type, field_type
 from invaract_orchestration.errors import EngineFailure, GateError, NotSupported

@@ -15,6 +15,7 @@ from typing import Any
 from invaract_orchestration.candidate.candidate import Candidate, Materialised, Tally
 from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.writer import CandidateRequest
+from invaract_orchestration.checks.proven import tallies_without_scan
 from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck, row_checks
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.spark import sql_text as q
@@ -24,11 +25,9 @@ from invaract_orchestration.engines.spark.readings import rows_of
 from invaract_orchestration.engines.spark.row_conditions import null_condition, row_condition
 from invaract_orchestration.engines.spark.rows import BLANK, DOUBT, HEADER, RECORD, Rows, column_types, only
 from invaract_orchestration.engines.spark.session import PrivateSession, observed, translated
-from invaract_orchestration.engines.spark.statistics import is_proven
 from invaract_orchestration.engines.spark.stepped import SteppedWriter
 from invaract_orchestration.errors import EngineFailure
 
-_PROVABLE = ("required", "min", "max")
 _SEEN = {
     "lines": "count(*)", "headers": f"count_if(k = '{HEADER}')", "blanks": f"count_if(k = '{BLANK}')",
     "doubts": f"count_if(k = '{DOUBT}')",
@@ -140,22 +139,9 @@ class Writer:
 
     def _tally(self, candidate: Candidate, rows: Rows, checks: tuple[RowCheck, ...]) -> dict[str, Tally]:
         """Statistics where they prove a check, one scan of the candidate's files for all the others."""
-        total = candidate.rows
-        tallies = {
-            check: Tally(rows=total, evidence="write")
-            for check in (*(c for c, _ in rows.structure), *((MALFORMED,) if rows.is_text else ()))
-        }
+        structure = (*(c for c, _ in rows.structure), *((MALFORMED,) if rows.is_text else ()))
         written = {check for check, _, _ in rows.rights}
-        asked: list[RowCheck] = []
-        for check in checks:
-            nulls = _nulls(candidate, check)
-            if check.kind == "type":
-                evidence = "write" if check.check in written else "statistics"
-                tallies[check.check] = Tally(rows=total, nulls=nulls, evidence=evidence)
-            elif check.kind in _PROVABLE and is_proven(check, candidate):
-                tallies[check.check] = Tally(rows=total, nulls=nulls, evidence="statistics")
-            else:
-                asked.append(check)
+        tallies, asked = tallies_without_scan(candidate, checks, structure=structure, written=written)
         tallies |= self._scan(candidate, asked)
         return {c.check: tallies.pop(c.check) for c in checks} | tallies
 
@@ -224,14 +210,6 @@ def _with_failing(check: str, tally: Tally, failing: Failing, read: int) -> Tall
         nulls=None if tally.nulls is None else tally.nulls + failing.nulls.get(check, 0),
         evidence="scan" if failing.broken.get(check) else tally.evidence,
     )  # fmt: skip
-
-
-def _nulls(candidate: Candidate, check: RowCheck) -> int | None:
-    if len(check.path) != 1:
-        return None
-    name = candidate.spelled.get(check.path[0], check.path[0])
-    counts = [f.statistics[name].nulls for f in candidate.files if name in f.statistics]
-    return sum(counts) if len(counts) == len(candidate.files) else None
 
 
 def rows_digest(session: PrivateSession, candidate: Candidate) -> str:

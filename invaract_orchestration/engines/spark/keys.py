@@ -10,6 +10,7 @@ from typing import Any
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.checks.measurements import KeyCount
+from invaract_orchestration.checks.proven import integer_span
 from invaract_orchestration.contract.field_types import DATE, FLOATS, INTEGERS, STRING, FieldType
 from invaract_orchestration.contract.model import Contract, Key
 from invaract_orchestration.engines.spark import spark_sql
@@ -17,7 +18,6 @@ from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.files import candidate_frame
 from invaract_orchestration.engines.spark.frames import table_frame
 from invaract_orchestration.engines.spark.session import PrivateSession, expressions, translated
-from invaract_orchestration.engines.spark.statistics import integer_span
 from invaract_orchestration.errors import GateError
 
 _BITMAP_BUDGET = 1 << 28

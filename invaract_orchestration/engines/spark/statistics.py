@@ -1,17 +1,15 @@
-"""What the footers of the written files say, and what it proves. They only ever prove `kept`; any doubt is left to a scan."""
+"""What the footers of the written files say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date
-from decimal import Decimal as Number
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
-from invaract_orchestration.candidate.candidate import Candidate, ColumnStatistics
-from invaract_orchestration.checks.row_rules import RowCheck
+from invaract_orchestration.candidate.candidate import ColumnStatistics
 from invaract_orchestration.contract.field_types import DATE, INTEGERS, Decimal, FieldType, Primitive
 
 
@@ -49,45 +47,3 @@ def _merged(parts: list[tuple[int, Any]], type_: FieldType) -> ColumnStatistics 
 
 def _text(value: Any) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def is_proven(check: RowCheck, candidate: Candidate) -> bool:
-    """Whether the statistics of every file prove the check for every row."""
-    if len(check.path) != 1 or check.type is None or check.spec is None:
-        return False
-    name = candidate.spelled.get(check.path[0], check.path[0])
-    found = [(f.rows, f.statistics.get(name)) for f in candidate.files]
-    known = [(rows, s) for rows, s in found if s is not None]
-    if len(known) < len(found):
-        return False
-    if check.kind == "required":
-        return all(s.nulls == 0 for _, s in known)
-    parse: Callable[[str], Any] = date.fromisoformat if check.type == DATE else Number
-    bound = check.spec.min if check.kind == "min" else check.spec.max
-    return all(_is_within(rows, s, check.kind, bound or "", parse) for rows, s in known)
-
-
-def _is_within(rows: int, statistics: ColumnStatistics, kind: str, bound: str, parse: Callable[[str], Any]) -> bool:
-    if statistics.nulls == rows:
-        return True  # no value to look at
-    try:
-        if kind == "min":
-            return statistics.minimum is not None and bool(parse(statistics.minimum) >= parse(bound))
-        return statistics.maximum is not None and bool(parse(statistics.maximum) <= parse(bound))
-    except (ValueError, ArithmeticError):
-        return False
-
-
-def integer_span(candidate: Candidate, name: str) -> tuple[int, int] | None:
-    """Exact smallest and largest value of an integer or date column (dates as days since 1970), none when not known."""
-    bounds: list[int] = []
-    for file in candidate.files:
-        statistics = file.statistics.get(name)
-        if statistics is None or statistics.minimum is None or statistics.maximum is None:
-            if statistics is not None and statistics.nulls == file.rows:
-                continue
-            return None
-        for text in (statistics.minimum, statistics.maximum):
-            is_date = text.count("-") == 2
-            bounds.append((date.fromisoformat(text) - date(1970, 1, 1)).days if is_date else int(text))
-    return (min(bounds), max(bounds)) if bounds else None
