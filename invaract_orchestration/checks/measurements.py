@@ -9,7 +9,10 @@ from typing import Protocol
 
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.candidate.target import TargetState
+from invaract_orchestration.checks.rows import rows_text
+from invaract_orchestration.contract.field_types import FieldType
 from invaract_orchestration.contract.model import Contract, DatasetRule, Key
+from invaract_orchestration.errors import GateError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +36,27 @@ class DatasetFact:
 
     value: float | None
     is_within: bool | None = None
-    sample: str | None = None
+
+
+def coverage(rule: DatasetRule, type_: FieldType, *, missing: int, asked: int, unread: int) -> DatasetFact:
+    """What a rule `covers` comes to: of the `asked` different values of its reference so many are `missing` in the candidate.
+
+    Raises:
+        GateError: the reference holds no value, or such as are none of the field's type (`unread`).
+    """
+    assert rule.covers is not None  # chosen by its kind
+    place = f"dataset rule {rule.name!r}: "
+    if unread:
+        raise GateError(
+            f"{place}{rows_text(unread)} of the reference {rule.covers.reference!r} hold no {type_}",
+            code="dataset.reference_type", hint=f"write its values as those of {rule.covers.column!r}",
+        )  # fmt: skip
+    if not asked:
+        raise GateError(
+            f"{place}the reference {rule.covers.reference!r} holds no value, so it asks for nothing",
+            code="dataset.reference_empty",
+        )
+    return DatasetFact(value=missing)
 
 
 class Measurer(Protocol):

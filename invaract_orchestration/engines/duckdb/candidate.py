@@ -6,12 +6,10 @@ the source read again: then the failing rows are kept with their original text, 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import uuid
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from invaract_orchestration.candidate.candidate import (
     Tally,
     candidate_digest,
 )  # fmt: skip
+from invaract_orchestration.candidate.files import file_digests, remove
 from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.proven import tallies_without_scan
@@ -37,7 +36,7 @@ from invaract_orchestration.engines.duckdb.rows import FRAME, Rows, column_types
 from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, UnevenLineEnds, translated
 from invaract_orchestration.engines.duckdb.statistics import column_statistics
 from invaract_orchestration.engines.duckdb.stepped import SteppedWriter
-from invaract_orchestration.errors import CandidateChanged, EngineFailure, InputUnreadable
+from invaract_orchestration.errors import EngineFailure, InputUnreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +59,7 @@ class Writer:
         malformed = done.tallies[MALFORMED].failed if MALFORMED in done.tallies else 0
         if batch.source.format != "csv" or not is_doubtful(self.connection, batch, read, malformed):
             return done
-        _remove(f.path for f in done.candidate.files)
+        remove(f.path for f in done.candidate.files)
         return self._from_records()
 
     def _from_records(self) -> Materialised:
@@ -122,7 +121,7 @@ class Writer:
             good = q.all_of([rows.guard(), *(c for _, c in self._conditions(rows, checks, only_errors=True))])
             candidate = self._write(rows, good, skips_malformed=True)
         if whole is not None:
-            _remove(f.path for f in whole.files)
+            remove(f.path for f in whole.files)
         read = candidate.rows + failing.kept.rows
         counted = self._tally(candidate, rows, checks)
         tallies = {
@@ -180,7 +179,7 @@ class Writer:
             with translated("writing the candidate"):
                 written = copied(laid_out) or copied("PER_THREAD_OUTPUT")  # without rows there is no partition's file
         except BaseException:
-            _remove(folder.rglob("*.parquet"))
+            remove(folder.rglob("*.parquet"))
             raise
         files = _described(written)
         columns = tuple((request.spelled.get(f.name, f.name), f.type) for f in request.contract.fields)
@@ -244,17 +243,6 @@ class Writer:
         return writer.from_source()
 
 
-def redigest(candidate: Candidate) -> str:
-    """See `CandidateWriter.redigest`."""
-    try:
-        digests = _digests([f.path for f in candidate.files])
-        sizes = [Path(f.path).stat().st_size for f in candidate.files]
-    except OSError:
-        raise CandidateChanged("a file of the candidate is no longer there or cannot be read") from None
-    files = tuple(replace(f, digest=d, size=s) for f, d, s in zip(candidate.files, digests, sizes, strict=True))
-    return candidate_digest(candidate.columns, files)
-
-
 def rows_digest(connection: duckdb.DuckDBPyConnection, candidate: Candidate) -> str:
     """See `EngineSession.rows_digest`: sums and exclusive-ors of the rows' hashes do not depend on their order."""
     columns = ", ".join(q.name(n) for n, _ in candidate.columns)
@@ -296,9 +284,9 @@ def _described(written: list[Any]) -> tuple[CandidateFile, ...]:
     paths = [row[0] for row in written if row[1]] or [row[0] for row in written[:1]]
     for row in written:
         os.chmod(row[0], 0o600)  # noqa: PTH101
-    digests = dict(zip(paths, _digests(paths), strict=True))
+    digests = dict(zip(paths, file_digests(paths), strict=True))
     kept = [row for row in written if row[0] in digests]
-    _remove(row[0] for row in written if row[0] not in digests)
+    remove(row[0] for row in written if row[0] not in digests)
     return tuple(
         CandidateFile(
             path=path, rows=rows, size=size, digest=digests[path],
@@ -306,22 +294,3 @@ def _described(written: list[Any]) -> tuple[CandidateFile, ...]:
         )
         for path, rows, size, _, statistics, keys, *_ in kept
     )  # fmt: skip
-
-
-def _digests(paths: list[str]) -> list[str]:
-    """SHA-256 of each file, two at a time: hashing lets go of the interpreter's lock."""
-
-    def digest(path: str) -> str:
-        with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(digest, paths))
-
-
-def _remove(paths: Iterable[str | Path]) -> None:
-    for path in paths:
-        with contextlib.suppress(OSError):
-            Path(path).unlink()
-
-

@@ -13,6 +13,7 @@ import duckdb
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.compiled import compile_plan
+from invaract_orchestration.candidate.files import redigest
 from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.step_plan import StepPlan, compile_steps
 from invaract_orchestration.candidate.target import TargetState
@@ -21,7 +22,7 @@ from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
 from invaract_orchestration.checks.schema_match import ObservedSchema
 from invaract_orchestration.contract.field_types import FieldType, Struct
 from invaract_orchestration.contract.model import Contract, DatasetRule, Key
-from invaract_orchestration.engines.duckdb.candidate import Writer, redigest, rows_digest
+from invaract_orchestration.engines.duckdb.candidate import Writer, rows_digest
 from invaract_orchestration.engines.duckdb.infer_json import json_types
 from invaract_orchestration.engines.duckdb.links import hold_links
 from invaract_orchestration.engines.duckdb.measure import Measure

@@ -14,10 +14,9 @@ from sqlglot import exp
 
 from invaract_orchestration.candidate.candidate import Candidate
 from invaract_orchestration.candidate.target import TargetState
-from invaract_orchestration.checks.measurements import DatasetFact, KeyCount
+from invaract_orchestration.checks.measurements import DatasetFact, KeyCount, coverage
 from invaract_orchestration.checks.proven import integer_span
 from invaract_orchestration.checks.query_bounds import is_within, only_number
-from invaract_orchestration.checks.rows import rows_text
 from invaract_orchestration.checks.type_match import check_reference_types
 from invaract_orchestration.contract.field_types import DATE, FLOATS, INTEGERS, STRING, FieldType
 from invaract_orchestration.contract.model import Contract, Covers, DatasetRule, FieldSpec, Key, Source, SourceOptions
@@ -180,17 +179,7 @@ class Measure:
             f"SELECT count(*) FILTER (WHERE w NOT IN (SELECT {own} FROM {files_relation(candidate)} "
             f"WHERE {own} IS NOT NULL)), count(*), count(*) FILTER (WHERE w IS NULL) FROM ({wanted})"
         )
-        if unread:
-            raise GateError(
-                f"dataset rule {rule.name!r}: {rows_text(unread)} of the reference {covers.reference!r} hold no {spec.type}",
-                code="dataset.reference_type", hint=f"write its values as those of {covers.column!r}",
-            )  # fmt: skip
-        if not asked:
-            raise GateError(
-                f"dataset rule {rule.name!r}: the reference {covers.reference!r} holds no value, so it asks for nothing",
-                code="dataset.reference_empty",
-            )
-        return DatasetFact(value=missing)
+        return coverage(rule, spec.type, missing=missing, asked=asked, unread=unread)
 
     def _reference_values(self, contract: Contract, rule: str, covers: Covers, spec: FieldSpec) -> str:
         """A query for the distinct values `w` of a reference's column, in the type of the field; null for one that is none."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised, Tally
+from invaract_orchestration.candidate.files import remove
 from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.checks.proven import tallies_without_scan
@@ -20,7 +21,7 @@ from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck, row_che
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.failing import Failing, FailingWriter
-from invaract_orchestration.engines.spark.files import candidate_frame, remove, spelled_columns, write_candidate
+from invaract_orchestration.engines.spark.files import candidate_frame, spelled_columns, write_candidate
 from invaract_orchestration.engines.spark.readings import rows_of
 from invaract_orchestration.engines.spark.row_conditions import null_condition, row_condition
 from invaract_orchestration.engines.spark.rows import BLANK, DOUBT, HEADER, RECORD, Rows, column_types, only

@@ -13,6 +13,7 @@ from typing import Any
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.compiled import compile_plan
+from invaract_orchestration.candidate.files import redigest
 from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.plan.nodes import Plan
 from invaract_orchestration.candidate.step_plan import StepPlan, compile_steps
@@ -25,7 +26,6 @@ from invaract_orchestration.contract.model import Contract, DatasetRule, Key
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.candidate import Writer, rows_digest
 from invaract_orchestration.engines.spark.catalog import CatalogTables
-from invaract_orchestration.engines.spark.files import redigest
 from invaract_orchestration.engines.spark.frames import handed_in, input_frame, query_frame, table_frame
 from invaract_orchestration.engines.spark.keys import count_key
 from invaract_orchestration.engines.spark.left_behind import ignored

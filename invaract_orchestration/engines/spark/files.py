@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import os
 import uuid
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from invaract_orchestration.candidate.candidate import Candidate, CandidateFile, candidate_digest
+from invaract_orchestration.candidate.files import file_digests, remove
 from invaract_orchestration.candidate.writer import CandidateRequest
 from invaract_orchestration.contract.field_types import FieldType
 from invaract_orchestration.engines.delta.types import delta_schema
@@ -24,7 +21,6 @@ from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.session import translated
 from invaract_orchestration.engines.spark.statistics import footer
 from invaract_orchestration.engines.spark.types import schema_text
-from invaract_orchestration.errors import CandidateChanged
 
 _PARTITION = "invaract_partition"
 
@@ -110,35 +106,6 @@ def candidate_frame(spark: Any, candidate: Candidate) -> Any:
     reader = spark.read.schema(schema_text(candidate.columns)).option("recursiveFileLookup", "true")
     reader = reader.option("ignoreCorruptFiles", "false").option("ignoreMissingFiles", "false")
     return reader.parquet(*(q.path(f.path) for f in candidate.files))
-
-
-def redigest(candidate: Candidate) -> str:
-    """See `CandidateWriter.redigest`."""
-    try:
-        digests = file_digests([f.path for f in candidate.files])
-        sizes = [Path(f.path).stat().st_size for f in candidate.files]
-    except OSError:
-        raise CandidateChanged("a file of the candidate is no longer there or cannot be read") from None
-    files = tuple(replace(f, digest=d, size=s) for f, d, s in zip(candidate.files, digests, sizes, strict=True))
-    return candidate_digest(candidate.columns, files)
-
-
-def file_digests(paths: list[str]) -> list[str]:
-    """SHA-256 of each file, two at a time: hashing lets go of the interpreter's lock."""
-
-    def digest(path: str) -> str:
-        with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(digest, paths))
-
-
-def remove(paths: Iterable[str | Path]) -> None:
-    """Remove files that may not be there; folders stay."""
-    for path in list(paths):
-        with contextlib.suppress(OSError):
-            Path(path).unlink()
 
 
 def spelled_columns(spelled: Mapping[str, str], fields: Iterable[Any]) -> Mapping[str, str]:

@@ -14,9 +14,8 @@ import sqlglot
 from sqlglot import exp
 
 from invaract_orchestration.candidate.candidate import Candidate
-from invaract_orchestration.checks.measurements import DatasetFact
+from invaract_orchestration.checks.measurements import DatasetFact, coverage
 from invaract_orchestration.checks.query_bounds import is_within, only_number
-from invaract_orchestration.checks.rows import rows_text
 from invaract_orchestration.checks.type_match import check_reference_types
 from invaract_orchestration.contract.field_types import FLOATS
 from invaract_orchestration.contract.model import Contract, Covers, DatasetRule, FieldSpec, SourceOptions
@@ -71,17 +70,7 @@ class Measure:
         there = there.selectExpr(f"{own} AS w", "true AS is_there")
         counted = wanted.join(there.distinct(), "w", "left")
         missing, asked, unread = self._one(counted, "count_if(is_there IS NULL)", "count(*)", "count_if(w IS NULL)")
-        if unread:
-            raise GateError(
-                f"dataset rule {rule.name!r}: {rows_text(unread)} of the reference {covers.reference!r} hold no {spec.type}",
-                code="dataset.reference_type", hint=f"write its values as those of {covers.column!r}",
-            )  # fmt: skip
-        if not asked:
-            raise GateError(
-                f"dataset rule {rule.name!r}: the reference {covers.reference!r} holds no value, so it asks for nothing",
-                code="dataset.reference_empty",
-            )
-        return DatasetFact(value=missing)
+        return coverage(rule, spec.type, missing=missing, asked=asked, unread=unread)
 
     def _reference(self, contract: Contract, rule: str, covers: Covers, spec: FieldSpec) -> Any:
         """The different values `w` of a reference's column, in the type of the field; null for one that is none, and for one that
