@@ -325,7 +325,7 @@ def _bitmap(candidate: Candidate, key: Key, types: dict[str, FieldType]) -> tupl
         low, high = span
         value = f"({q.name(column)} - DATE '1970-01-01')" if types[name] == DATE else q.name(column)
         width = high - low + 1
-        number = f"({number} * {width}::BIGINT + ({value}::BIGINT - {low}::BIGINT))"
+        number = f"({number} * {width}::BIGINT + ({value}::BIGINT - '{low}'::BIGINT))"  # in quotes: a sign binds less
         size *= width
         if size > _BITMAP_BUDGET:
             return None

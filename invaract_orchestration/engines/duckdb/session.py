@@ -6,6 +6,7 @@ an error of ours.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +35,8 @@ _KNOWN = (  # what the machine says comes before what a file may be
     ("could not convert string", "a text is used as a number or date and is none", "cast it in the query: CAST gives null there"),
     ("is not utf-16 encoded", "a file is not utf-16 text, or is cut off", "check source.options.encoding"),
 )
+_STATEMENT = re.compile(r"\n\nLINE \d+: ")
+"""Where a message goes on with the statement, whose words (`read_parquet`, a path) say nothing of what went wrong."""
 
 
 class UnevenLineEnds(Exception):
@@ -95,7 +98,7 @@ def translated(doing: str) -> Iterator[None]:
 
 
 def _translate(doing: str, error: duckdb.Error) -> Exception:
-    message = str(error).lower()
+    message = _STATEMENT.split(str(error))[0].lower()
     if BREACH.lower() in message or any(part in message for part in ("csv error", "malformed json", "json array with format")):
         return DeclaredFormBreach()
     if "csv parser state machine" in message or "is not latin-1 encoded" in message:
