@@ -93,6 +93,13 @@ def spark_jars(settings: Settings | None = None) -> tuple[bool, str] | None:
     return jars_found((settings or read_settings()).spark_jars) if find_spec("pyspark") else None
 
 
+def java_version() -> str | None:
+    """The first line of what Java says of itself, none where there is no Java."""
+    from invaract_orchestration.engines.spark.jars import java_version as version
+
+    return version()
+
+
 def infer_columns(path: str | Path) -> Any:
     """What a file without a contract holds (FileDraft): names and types as the gate would ask for them.
 

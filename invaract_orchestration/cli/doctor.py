@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
@@ -37,14 +36,15 @@ def _findings() -> Iterator[tuple[str, str, str]]:
             yield "ok", f"extra {extra}", ", ".join(f"{p} {v}" for p, v in found_all)
         else:
             yield "-", f"extra {extra}", f"not installed; pip install 'invaract-orchestration[{extra}]'"
-    yield "ok" if (java := _java()) else "-", "java", java or "not found; the Spark engine needs it"
     yield from _spark()
     yield from _places()
 
 
 def _spark() -> Iterator[tuple[str, str, str]]:
-    from invaract_orchestration.wiring import spark_jars
+    from invaract_orchestration.wiring import java_version, spark_jars
 
+    java = java_version()
+    yield "ok" if java else "-", "java", java or "not found; the Spark engine needs it"
     found = spark_jars()
     if found is not None:
         yield "ok" if found[0] else "-", "Spark's JARs", found[1]
@@ -75,12 +75,3 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _java() -> str | None:
-    home = os.environ.get("JAVA_HOME")
-    program = shutil.which("java", path=f"{home}/bin" if home else None) or shutil.which("java")
-    if program is None:
-        return None
-    said = subprocess.run([program, "-version"], capture_output=True, text=True, check=False, timeout=30).stderr
-    return said.splitlines()[0] if said else program
