@@ -71,16 +71,9 @@ def test_scd2_batch_that_changes_nothing_is_published_and_recorded(tmp_path: Pat
     assert [v[:2] + v[3:] for v in versions(tmp_path)] == [(1, "free", True, True), (2, None, True, True)]
 
 
-DATED = """
-contract: customers
-version: "1.0.0"
-source: {location: "{batch}.csv"}
-fields:
-  - {name: id, type: int, required: true}
-  - {name: tier, type: string}
-  - {name: at, type: date}
-publish: {target: lake.customers, mode: scd2, keys: [id], versions: {since: at, track: [tier]}}
-"""
+DATED = CONTRACT.replace("name: score, type: double", "name: at, type: date").replace(
+    "keys: [id]", "keys: [id], versions: {since: at, track: [tier]}"
+)
 
 
 def test_scd2_changed_row_from_before_the_current_version_ends_nothing(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ Front = tuple[Ground, Ground]
 @pytest.fixture(scope="module")
 def front(plan_cases: CaseFile, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     """The tables on classic Spark and on a Connect server."""
-    pytest.importorskip("pyspark.sql.connect.session", exc_type=Exception)
+    pytest.importorskip("pyspark.sql.connect.session", exc_type=ImportError)
     from pyspark.sql import functions as classic_functions
     from pyspark.sql.connect import functions as connect_functions
     from pyspark.sql.connect.session import SparkSession

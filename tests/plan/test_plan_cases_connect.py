@@ -18,7 +18,7 @@ FRONT_END = "spark_connect"
 
 @pytest.fixture(scope="module")
 def frames(plan_cases: CaseFile, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    pytest.importorskip("pyspark.sql.connect.session", exc_type=Exception)
+    pytest.importorskip("pyspark.sql.connect.session", exc_type=ImportError)
     from pyspark.sql.connect import functions as F  # noqa: N812 - as everybody writes it
     from pyspark.sql.connect.session import SparkSession
 
