@@ -8,9 +8,11 @@ from datetime import datetime
 
 from invaract_orchestration.audit.records import Counts, InputFile, PublicationRecord, State
 from invaract_orchestration.checks.result import CheckResult
-from invaract_orchestration.errors import ContractBlocked
-from invaract_orchestration.verdict.outcome import exit_code
+from invaract_orchestration.errors import ContractBlocked, GateError, OutcomeUnknown, PublishConflict
+from invaract_orchestration.verdict.outcome import EXIT_FAILED, EXIT_REJECTED, exit_code
 from invaract_orchestration.verdict.verdict import Verdict
+
+_ERRORS: Mapping[str, type[GateError]] = {"conflict": PublishConflict, "unknown": OutcomeUnknown}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,15 @@ class GateResult:
         return tuple(c for c in self.checks if c.is_blocking)
 
     def raise_if_blocked(self) -> None:
-        """Raise `ContractBlocked` with this result when the batch was rejected."""
-        if self.state == "rejected":
+        """Do nothing when all went well: published, nothing to do, or a check that would publish.
+
+        Raises:
+            ContractBlocked: the batch was rejected; it holds this result.
+            GateError: it could not be judged or published, or whether it was is not known.
+        """
+        if self.exit_code == EXIT_REJECTED:
             reasons = ", ".join(c.check for c in self.blocking[:10]) or self.code or "rejected"
             raise ContractBlocked(f"contract {self.contract}: the batch was rejected: {reasons}", self)
+        if self.exit_code == EXIT_FAILED:
+            kind = _ERRORS.get(self.state, GateError)
+            raise kind(f"contract {self.contract}: {self.message or self.state}", hint=self.hint, code=self.code)
