@@ -44,7 +44,11 @@ def choose_engine(settings: Settings | None = None, *, engine: str | None = None
 
 @contextmanager
 def open_audit(settings: Settings | None = None, *, read_only: bool = False) -> Iterator[Any]:
-    """The audit store of the settings."""
+    """The audit store of the settings, closed when the block ends; `read_only` never creates or changes one.
+
+    Raises:
+        AuditUnavailable: it cannot be opened, or (AuditMissing) is to be read and is not there yet.
+    """
     from invaract_orchestration.stores.open import open_store
 
     chosen = settings or read_settings()

@@ -67,7 +67,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Where the rows of a batch went; null is not known. read = quarantined + filtered + deduplicated + good."""
+    """Where the rows of a batch went; null is not known. Without transformations, read = good + failing."""
 
     read: int | None = None
     good: int | None = None

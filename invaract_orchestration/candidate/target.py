@@ -19,7 +19,6 @@ class TargetColumn:
     type: FieldType | str
     nullable: bool
     is_generated: bool = False
-    has_default: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

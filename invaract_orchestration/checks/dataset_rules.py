@@ -22,11 +22,6 @@ def judge_dataset_rules(
     )
 
 
-def reads_target(contract: Contract) -> bool:
-    """Whether a dataset rule reads another table, which may have changed when a publication is tried again."""
-    return any(rule.references is not None for rule in contract.quality.dataset_rules)
-
-
 def _measured(
     contract: Contract, candidate: Candidate, target: TargetState | None, measurer: Measurer, rule: DatasetRule,
     now: datetime,

@@ -17,11 +17,6 @@ def judge_keys(
     return tuple(_judged(key, measurer.count_key(contract, candidate, key, target)) for key in contract.all_keys())
 
 
-def reads_target(contract: Contract) -> bool:
-    """Whether a key asks for the target's rows, so that it has to be judged again on a new version."""
-    return any(key.across == "target" for key in contract.all_keys())
-
-
 def _judged(key: Key, count: KeyCount) -> CheckResult:
     nulls = count.null_rows if key.nulls == "fail" else 0
     failed = nulls + count.duplicate_rows + count.in_target

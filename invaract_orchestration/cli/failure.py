@@ -6,8 +6,8 @@ from typing import Any, Literal, get_args
 
 from invaract_orchestration.cli.console import printable, to_stderr, write_out
 from invaract_orchestration.errors import ContractError, InvaractError, UsageError
+from invaract_orchestration.verdict.outcome import EXIT_FAILED
 
-EXIT_FAILED = 3
 EXIT_USAGE = 64
 Output = Literal["text", "json", "junit"]
 FORMS: tuple[Output, ...] = get_args(Output)

@@ -55,7 +55,7 @@ def _row_rules(contract: Contract) -> Iterator[LintFinding]:
         try:
             tree = parse_condition(rule.sql)
         except ExpressionError:
-            continue  # a contract made without the loader; find_problems tells it
+            continue  # `find_problems` tells it
         yield from _row_rule(rule, tree, path, columns, required)
         text = tree.sql(dialect="spark", normalize=True, comments=False)
         if text in seen:

@@ -51,6 +51,7 @@ class Gate:
 
         Raises:
             UsageError: the call makes no sense as it is, such as a missing parameter.
+            ContractError: a contract that was made in Python does not fit together; `load_contract` raises it for a file.
         """
         return Flow(Opening(gate=self, contract=contract, kind="run", call=Call(**call))).result()
 

@@ -14,8 +14,9 @@ from invaract_orchestration.audit.reconcile import PROCESS, publication_on_recor
 from invaract_orchestration.audit.records import InputFile, PublicationRecord, Submission
 from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.candidate.target import TargetState
+from invaract_orchestration.contract.consistency import find_problems
 from invaract_orchestration.contract.model import Contract
-from invaract_orchestration.errors import AuditError, GateError, UsageError
+from invaract_orchestration.errors import AuditError, ContractError, GateError, UsageError
 from invaract_orchestration.intake.parameters import check_partition, fill
 from invaract_orchestration.intake.places import candidates_place, find_named_places, place_identity, table_place
 from invaract_orchestration.intake.receive import Received, Slice, receive, slice_of, transformed, unreadable_id
@@ -27,9 +28,16 @@ if TYPE_CHECKING:
 
 
 class Opening:
-    """One attempt before its rows are looked at."""
+    """One attempt before its rows are looked at.
+
+    Raises:
+        ContractError: the contract was made in Python, and what it says does not fit together; the loader has seen to a file's.
+        UsageError: there are two sets of rows, or a function cannot be called as a transformation.
+    """
 
     def __init__(self, *, gate: Gate, contract: Contract, kind: Literal["run", "check"], call: Call) -> None:
+        if contract.file is None and (problems := find_problems(contract)):
+            raise ContractError(problems)
         contract = contract.with_target(str(call.target)) if call.target else contract
         contract = contract.with_query(call.transform) if isinstance(call.transform, str) and call.transform else contract
         self.frame, self.transform = rows_and_transform(call.frame, call.transform)

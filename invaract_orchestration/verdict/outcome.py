@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 EXIT_PUBLISHED = 0
 EXIT_REJECTED = 1
 EXIT_QUARANTINED = 2
 EXIT_FAILED = 3
 EXIT_NOT_RECORDED = 4
-EXIT_USAGE = 64
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowCounts:
-    """Where the rows went; null is not known. read = quarantined + filtered + deduplicated + good."""
-
-    read: int | None = None
-    good: int | None = None
-    failing: int | None = None
-    quarantined: int | None = None
-    filtered: int = 0
-    deduplicated: int = 0
-    inserted: int | None = None
-    updated: int | None = None
-    unchanged: int | None = None
-    deleted: int | None = None
 
 
 def exit_code(state: str, *, quarantined: int, is_recorded: bool, is_check: bool, passed: bool) -> int:

@@ -37,7 +37,6 @@ def inspect_table(location: str) -> TargetState:
         columns=tuple(
             TargetColumn(
                 name=f.name, type=field_type(f.type), nullable=f.nullable, is_generated=_is_generated(f.metadata),
-                has_default="CURRENT_DEFAULT" in f.metadata,
             )
             for f in fields
         ),
