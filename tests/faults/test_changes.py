@@ -304,12 +304,17 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def test_full_disk_publishes_nothing_and_says_so(tmp_path: Path, small_disk: Path) -> None:
-    lake = Lake.make(tmp_path / "lake", "append")
+def published_to(place: Path, folder: Path) -> tuple[Lake, int]:
+    """A lake whose table is at a place of its own, and the version after its first batch."""
+    lake = Lake.make(folder / "lake", "append")
     text = (lake.root / "orders.yaml").read_text()
-    (lake.root / "orders.yaml").write_text(text.replace("target: lake.orders", f"target: {small_disk}/orders"))
+    (lake.root / "orders.yaml").write_text(text.replace("target: lake.orders", f"target: {place}/orders"))
     run(lake, "first")
-    before = DeltaTable(str(small_disk / "orders")).version()
+    return lake, DeltaTable(str(place / "orders")).version()
+
+
+def test_full_disk_publishes_nothing_and_says_so(tmp_path: Path, small_disk: Path) -> None:
+    lake, before = published_to(small_disk, tmp_path)
     (small_disk / "filler").write_bytes(b"x" * (2 * 1024 * 1024 - 100 * 1024))
     lake.land("second", tuple((i, "2026-01-02", i * 7919 % 65521) for i in range(100_000)))
     result = run(lake, "second")
@@ -320,11 +325,7 @@ def test_full_disk_publishes_nothing_and_says_so(tmp_path: Path, small_disk: Pat
 
 
 def test_read_only_folder_publishes_nothing_and_says_so(tmp_path: Path, small_disk: Path) -> None:
-    lake = Lake.make(tmp_path / "lake", "append")
-    text = (lake.root / "orders.yaml").read_text()
-    (lake.root / "orders.yaml").write_text(text.replace("target: lake.orders", f"target: {small_disk}/orders"))
-    run(lake, "first")
-    before = DeltaTable(str(small_disk / "orders")).version()
+    lake, before = published_to(small_disk, tmp_path)
     if subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], capture_output=True, check=False).returncode:
         pytest.skip("the file system cannot be made read-only here")
     result = run(lake, "second")

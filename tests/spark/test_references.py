@@ -19,6 +19,14 @@ from tests.spark.lakes import EngineLake
 RULE = "quality: {dataset_rules: [{name: known, references: {columns: [k], table: ./other, key: [k]}}]}"
 
 
+def beside(folder: Any, engine: str, reference: str | bytes, batch: str) -> EngineLake:
+    """A lake with a batch, and `ref.csv` beside it."""
+    lake = EngineLake(root=folder, engine=engine)
+    lake.put({"a.csv": batch})
+    (folder / "ref.csv").write_bytes(reference.encode() if isinstance(reference, str) else reference)
+    return lake
+
+
 @pytest.mark.parametrize("engine", ["duckdb", "spark"])
 @pytest.mark.parametrize(("kind", "text", "key", "outcome"), [
     ("string", "01", pa.array([1], pa.int32()), "unverifiable"),
@@ -48,9 +56,7 @@ def test_text_is_never_a_number_in_another_table(
     (b"k\na\n\xe9\n", "unverifiable"), ("", "unverifiable"), ("\ufeff\n", "unverifiable"),
 ])  # fmt: skip
 def test_reference_is_read_as_strictly_as_a_batch(spark: Any, tmp_path: Any, engine: str, text: str | bytes, outcome: str) -> None:
-    lake = EngineLake(root=tmp_path, engine=engine)
-    lake.put({"a.csv": "k,v\na,1\n"})
-    (tmp_path / "ref.csv").write_bytes(text.encode() if isinstance(text, str) else text)
+    lake = beside(tmp_path, engine, text, "k,v\na,1\n")
     rule = "quality: {dataset_rules: [{name: known, covers: {column: k, reference: ref.csv}}]}"
     result = lake.run(lake.contract("{name: k, type: string}\n{name: v, type: int}", more=rule))
     assert check_of(result, "known").outcome == outcome
@@ -105,9 +111,7 @@ def test_reference_that_is_no_delimited_text_is_refused(tmp_path: Any, content: 
     ("", "failed"), (b"k,x\na,\xe9\n", "failed"),
 ])  # fmt: skip
 def test_link_is_read_as_strictly_as_a_batch(spark: Any, tmp_path: Any, engine: str, text: str | bytes, state: str) -> None:
-    lake = EngineLake(root=tmp_path, engine=engine)
-    lake.put({"a.csv": "k\na\n"})
-    (tmp_path / "ref.csv").write_bytes(text.encode() if isinstance(text, str) else text)
+    lake = beside(tmp_path, engine, text, "k\na\n")
     steps = "transformations: [{lookup: {field: v, reference: places, on: k, key: k, value: x}}]"
     more = f"links: [{{name: places, location: ./ref.csv}}]\n{steps}"
     result = lake.run(lake.contract("{name: k, type: string}\n{name: v, type: string}", more=more))
