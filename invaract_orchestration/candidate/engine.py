@@ -38,13 +38,16 @@ class EngineSession(Protocol):
         """The steps of a contract over the columns of `source` and the batch's links. Reads links alone. Raises GateError."""
 
     def materialise(self, request: CandidateRequest) -> Materialised:
-        """See `CandidateWriter`."""
+        """Write the good rows as the candidate, and keep failing rows beside it. With `on_row_failure: reject` the candidate may
+        still hold failing rows: it is never published then.
+
+        Raises:
+            InputUnreadable: a file or table is not what it should be.
+            EngineFailure: anything else.
+        """
 
     def rows_digest(self, candidate: Candidate) -> str:
         """A digest of the candidate's rows, whatever their order and files; it costs a scan of all columns."""
-
-    def redigest(self, candidate: Candidate) -> str:
-        """See `CandidateWriter`."""
 
 
 class Engine(Protocol):

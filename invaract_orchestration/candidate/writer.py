@@ -1,12 +1,10 @@
-"""The port that materialises a candidate."""
+"""What an engine is asked to write as the candidate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
-from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.target import TargetState
 from invaract_orchestration.contract.model import Contract
@@ -39,15 +37,3 @@ def candidate_request(
         contract=contract, batch=batch, location=location, spelled=spelled, now=now, plan=plan,
         partition_by=tuple(names.get(p.lower(), p) for p in partitions),
     )  # fmt: skip
-
-
-class CandidateWriter(Protocol):
-    """Writes the rows of a batch once. Raises InputUnreadable for what cannot be read, EngineFailure for the rest."""
-
-    def materialise(self, request: CandidateRequest) -> Materialised:
-        """Write the good rows as the candidate and keep failing rows beside it. With `on_row_failure: reject` the candidate
-        may still hold failing rows: it is never published then.
-        """
-
-    def redigest(self, candidate: Candidate) -> str:
-        """The digest of the files as they are now. Raises CandidateChanged when one is missing."""

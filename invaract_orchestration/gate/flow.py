@@ -16,6 +16,7 @@ from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.audit.waiving import waive
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.compiled import compile_plan, input_tags
+from invaract_orchestration.candidate.files import redigest
 from invaract_orchestration.candidate.manifest import write_manifest
 from invaract_orchestration.candidate.step_plan import StepPlan
 from invaract_orchestration.candidate.target import TargetState
@@ -44,9 +45,7 @@ from invaract_orchestration.gate.opening import Opening
 from invaract_orchestration.intake.aftercare import consume_files
 from invaract_orchestration.intake.batch import Batch
 from invaract_orchestration.intake.parameters import UnsafeName
-from invaract_orchestration.intake.places import (
-    quarantine_place,
-)  # fmt: skip
+from invaract_orchestration.intake.places import quarantine_place
 from invaract_orchestration.intake.receive import Received, Slice
 from invaract_orchestration.publish.intent import CommitRecord, intend, refuse_other_content
 from invaract_orchestration.publish.preconditions import TARGET_SCHEMA, target_problems
@@ -273,7 +272,7 @@ class Flow:
         if materialised.set_aside:
             self._keep(materialised, "quarantined")
         course.trail.step("publishing", "publishing", {"target_version": target.version})
-        if session.redigest(candidate) != candidate.digest:
+        if redigest(candidate) != candidate.digest:
             raise CandidateChanged("the candidate's files changed after the verdict")
         received.verify()
         commit = CommitRecord(

@@ -49,7 +49,7 @@ class Writer:
     """Where failing rows stand until they are in the quarantine, or nowhere; it ends with the session."""
 
     def materialise(self) -> Materialised:
-        """See `CandidateWriter.materialise`."""
+        """See `EngineSession.materialise`."""
         try:
             done = self._materialised()
         except UnevenLineEnds:

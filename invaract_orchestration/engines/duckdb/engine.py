@@ -13,7 +13,6 @@ import duckdb
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.compiled import compile_plan
-from invaract_orchestration.candidate.files import redigest
 from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.step_plan import StepPlan, compile_steps
 from invaract_orchestration.candidate.target import TargetState
@@ -91,7 +90,7 @@ class DuckDBSession:
         return None if batch.transform is None else self._made(batch).plan
 
     def materialise(self, request: CandidateRequest) -> Materialised:
-        """See `CandidateWriter.materialise`."""
+        """See `EngineSession.materialise`."""
         if request.batch.transform is not None:
             return materialise_transformed(self.connection, request, self._made(request.batch), self.scratch)
         return Writer(connection=self.connection, request=request, scratch=self.scratch).materialise()
@@ -108,10 +107,6 @@ class DuckDBSession:
     def rows_digest(self, candidate: Candidate) -> str:
         """See `EngineSession.rows_digest`."""
         return rows_digest(self.connection, candidate)
-
-    def redigest(self, candidate: Candidate) -> str:
-        """See `CandidateWriter.redigest`."""
-        return redigest(candidate)
 
     def count_key(self, contract: Contract, candidate: Candidate, key: Key, target: TargetState | None) -> KeyCount:
         """See `Measurer.count_key`."""

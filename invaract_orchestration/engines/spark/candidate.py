@@ -46,7 +46,7 @@ class Writer:
     frame: Any = None
 
     def materialise(self) -> Materialised:
-        """See `CandidateWriter.materialise`."""
+        """See `EngineSession.materialise`."""
         contract, batch = self.request.contract, self.request.batch
         frame = self.frame
         if self.request.plan is not None:

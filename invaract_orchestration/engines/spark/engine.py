@@ -13,7 +13,6 @@ from typing import Any
 
 from invaract_orchestration.candidate.candidate import Candidate, Materialised
 from invaract_orchestration.candidate.compiled import compile_plan
-from invaract_orchestration.candidate.files import redigest
 from invaract_orchestration.candidate.plan.diagnostics import Translation
 from invaract_orchestration.candidate.plan.nodes import Plan
 from invaract_orchestration.candidate.step_plan import StepPlan, compile_steps
@@ -138,7 +137,7 @@ class SparkSession:
         return translate_classic(batch.frame) if is_classic else translate_connect(batch.frame, first_id=_BEHIND)
 
     def materialise(self, request: CandidateRequest) -> Materialised:
-        """See `CandidateWriter.materialise`."""
+        """See `EngineSession.materialise`."""
         frame = self._frame(request.batch, request.now)
         if request.batch.transform is not None:
             own = request.batch.arriving
@@ -161,10 +160,6 @@ class SparkSession:
     def rows_digest(self, candidate: Candidate) -> str:
         """See `EngineSession.rows_digest`."""
         return rows_digest(self.private, candidate)
-
-    def redigest(self, candidate: Candidate) -> str:
-        """See `CandidateWriter.redigest`."""
-        return redigest(candidate)
 
     def count_key(self, contract: Contract, candidate: Candidate, key: Key, target: TargetState | None) -> KeyCount:
         """See `Measurer.count_key`."""
