@@ -35,15 +35,19 @@ def import_function(transform: str) -> Callable[..., Any]:
     """The function that `package.module.function` or `package.module:function` names.
 
     Raises:
-        GateMisused: there is no such module or function.
+        GateMisused: there is no such module or function. What the module itself raises is raised as it is.
     """
+    from invaract_orchestration.intake.transform import is_missing  # not while a DAG is parsed
+
     module, _, name = transform.replace(":", ".").rpartition(".")
     hint = "write package.module.function, or the path of a file that ends in .sql"
     if not module:
         raise GateMisused(f"transform {transform!r} names no module\nHint: {hint}")
     try:
         found = getattr(import_module(module), name, None)
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
+        if not is_missing(module, error):
+            raise
         raise GateMisused(f"transform {transform!r}: there is no module {module!r}\nHint: {hint}") from None
     if not callable(found):
         raise GateMisused(f"transform {transform!r}: module {module!r} has no function {name!r}\nHint: {hint}")

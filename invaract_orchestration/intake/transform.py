@@ -140,10 +140,14 @@ def import_function(name: str) -> Callable[..., Any]:
     return made
 
 
-def _not_imported(name: str, module: str, error: BaseException) -> UsageError:
-    """A module that is not there is told apart from one that is there and cannot be loaded, such as one that imports another."""
+def is_missing(module: str, error: BaseException) -> bool:
+    """Whether an import failed as there is no such module; else it is there, and what it does or imports failed."""
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
-    if missing is not None and f"{module}.".startswith(f"{missing}."):
+    return missing is not None and f"{module}.".startswith(f"{missing}.")
+
+
+def _not_imported(name: str, module: str, error: BaseException) -> UsageError:
+    if is_missing(module, error):
         return UsageError(f"transform {name!r}: there is no module {module!r}", hint="write package.module:function")
     return UsageError(
         f"transform {name!r}: {type(error).__name__} while importing {module!r}",

@@ -60,6 +60,15 @@ def test_transform_that_is_not_there_fails_at_once(
     assert message in "".join(capfd.readouterr())
 
 
+def test_module_that_imports_what_is_missing_is_not_said_to_be_missing(tmp_path: Any, monkeypatch: Any, airflow_home: Any) -> None:
+    from airflow_plugin.transforms import import_function
+
+    (tmp_path / "invaract_test_inner.py").write_text("import invaract_test_gone\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="No module named 'invaract_test_gone'"):
+        import_function("invaract_test_inner:f")
+
+
 def test_function_makes_the_rows_under_the_name_of_its_date(
     setup: Any, run_dag: Any, attempts: Any, monkeypatch: Any
 ) -> None:
