@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from invaract_orchestration.cli import doctor
 from invaract_orchestration.cli.verbs import VERBS
 from tests.cli.conftest import BAD, GOOD, Place
 
@@ -44,6 +45,22 @@ def test_unknown_verb_exits_64_and_names_the_nearest(place: Place) -> None:
     said = place.call("rnu")
     assert said.code == 64
     assert 'Did you mean "run"?' in said.err
+
+
+class Panic(BaseException):
+    """As a library that is not written in Python raises."""
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), SystemExit(1), Panic("canary-7f3a"), ValueError("canary-7f3a")], ids=repr)
+def test_what_nobody_expects_exits_3_without_its_words(place: Place, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fails() -> int:
+        raise error
+
+    monkeypatch.setattr(doctor, "doctor", fails)
+    said = place.call("doctor")
+    assert (said.code, said.out) == (3, "")
+    assert said.err.startswith(f"Error: an unexpected {type(error).__name__} stopped the command\n")
+    assert "canary" not in said.err
 
 
 def test_history_has_the_newest_first(used: Place) -> None:

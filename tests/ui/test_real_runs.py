@@ -136,6 +136,18 @@ def test_ui_for_others_without_a_guard_is_a_usage_error(lake: Path) -> None:
     assert "nothing says who may look" in done.stderr
 
 
+def test_ui_on_a_port_that_is_taken_exits_3_and_says_so(lake: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-c", _MAIN, "ui", "--port", str(port)], cwd=lake, capture_output=True, text=True, timeout=60, check=False
+        )
+    assert done.returncode == 3
+    assert f"the audit pages cannot be served at 127.0.0.1:{port}" in done.stderr
+
+
 _MAIN = "from invaract_orchestration.cli import main; main()"
 
 
