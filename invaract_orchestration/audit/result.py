@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NoReturn
 
 from invaract_orchestration.audit.records import Counts, InputFile, PublicationRecord, State
 from invaract_orchestration.checks.result import CheckResult
@@ -46,6 +47,9 @@ class GateResult:
     is_recorded: bool = True
     started_at: datetime
     finished_at: datetime
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a result is no yes or no: compare its state, or call raise_if_blocked()")
 
     @property
     def exit_code(self) -> int:

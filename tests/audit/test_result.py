@@ -58,6 +58,12 @@ def test_batch_that_could_not_be_judged_raises_its_code_and_hint(tmp_path: Path,
     assert raised.value.sentence == f"contract orders: {result.message}"
 
 
+@pytest.mark.parametrize("text", ["id\n1\n", "id\n0\n", None])
+def test_result_has_no_truth(tmp_path: Path, text: str | None) -> None:
+    with pytest.raises(TypeError, match="compare its state"):
+        bool(run(tmp_path, text))
+
+
 def test_every_state_that_is_no_success_raises(tmp_path: Path) -> None:
     published = run(tmp_path, "id\n1\n")
     raised: dict[str, type[Exception]] = {}
