@@ -79,7 +79,7 @@ class Story:
             results = answers[rule.check]
             yield dg.AssetCheckResult(
                 asset_key=self.candidate, check_name=check_name(rule.check), passed=_is_kept(results),
-                severity=_severity_of(rule, results), description=_describe(results),
+                severity=_severity_of(rule, results), description=_describe(rule, results),
                 metadata=check_metadata(rule, results, self.page),
             )  # fmt: skip
 
@@ -187,6 +187,6 @@ def _severity_of(rule: DeclaredCheck, results: Sequence[CheckResult]) -> dg.Asse
     return dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN
 
 
-def _describe(results: Sequence[CheckResult]) -> str:
+def _describe(rule: DeclaredCheck, results: Sequence[CheckResult]) -> str:
     """`broken: 3 rows of 100 failed`."""
-    return f"{outcome_of(results)}: {found_text(results)}" if results else outcome_of(results)
+    return f"{outcome_of(rule, results)}: {found_text(results)}" if results else outcome_of(rule, results)

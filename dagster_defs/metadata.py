@@ -97,7 +97,7 @@ def check_metadata(rule: DeclaredCheck, results: Sequence[CheckResult], page: st
     hints = "; ".join(dict.fromkeys(r.hint for r in results if r.hint))
     return {
         "invaract/check": rule.check,
-        "invaract/outcome": outcome_of(results),
+        "invaract/outcome": outcome_of(rule, results),
         "invaract/expected": _short("; ".join(r.expected for r in results) or rule.expected),
         "invaract/found": _short(found_text(results)),
         "invaract/evidence": first.evidence if first is not None else "none",
@@ -111,7 +111,7 @@ def check_metadata(rule: DeclaredCheck, results: Sequence[CheckResult], page: st
     }  # fmt: skip
 
 
-def outcome_of(results: Sequence[CheckResult]) -> str:
+def outcome_of(rule: DeclaredCheck, results: Sequence[CheckResult]) -> str:
     """The worst outcome among the results that answer a check; `not judged` when there is none."""
     outcomes = [r.outcome for r in results]
     return next((o for o in ("broken", "unverifiable", "kept") if o in outcomes), NOT_JUDGED)
@@ -126,10 +126,10 @@ def found_text(results: Sequence[CheckResult]) -> str:
 def outcome_table(answers: Mapping[str, tuple[CheckResult, ...]], declared: Sequence[DeclaredCheck]) -> Any:
     """Every check with its outcome; what is not kept stands first."""
     rows = [(rule, answers.get(rule.check, ())) for rule in declared]
-    rows.sort(key=lambda row: outcome_of(row[1]) == "kept")
+    rows.sort(key=lambda row: outcome_of(*row) == "kept")
     records = [
         dg.TableRecord({
-            "rule": rule.check, "severity": rule.severity, "outcome": outcome_of(results),
+            "rule": rule.check, "severity": rule.severity, "outcome": outcome_of(rule, results),
             "expected": _short(rule.expected), "found": _short(found_text(results)),
             "evidence": results[0].evidence if results else "none",
         })
