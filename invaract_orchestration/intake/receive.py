@@ -58,6 +58,14 @@ class Received:
     verify: Callable[[], None]
 
 
+def parameterised_texts(contract: Contract, target: str | None, location: str | None) -> list[str]:
+    """The texts in which a contract's `{name}`s stand, with the target and the source's location of a call."""
+    publish = contract.publish
+    texts = [location, target, publish.where if publish else None, contract.source.sql if contract.source else None]
+    texts += [*(publish.partition.values() if publish else ()), *(link.location for link in contract.links)]
+    return [text for text in texts if text]
+
+
 def slice_of(contract: Contract, target: str, parameters: Mapping[str, str], location: str | None) -> Slice:
     """The slice of a call, with ids and parameters checked before they become part of any name.
 
@@ -65,9 +73,7 @@ def slice_of(contract: Contract, target: str, parameters: Mapping[str, str], loc
         UnsafeName: a parameter that could leave its place.
         UsageError: a parameter that is missing, or that nothing uses.
     """
-    publish = contract.publish
-    texts = [t for t in (location, target, publish.where if publish else None, contract.source and contract.source.sql) if t]
-    texts += [*(publish.partition.values() if publish else ()), *(link.location for link in contract.links)]
+    texts = parameterised_texts(contract, target, location)
     own = contract.source.location if contract.source else None
     if own is not None and set(placeholders(own)) <= set(parameters):
         texts.append(own)  # other files stand for this slice: its parameters are used all the same
