@@ -75,7 +75,7 @@ class ContractGateOperator(BaseOperator):
         storage_conn_id: str | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**{"outlets": default_outlets(contract), **kwargs})
+        super().__init__(**kwargs if "outlets" in kwargs else {"outlets": default_outlets(contract), **kwargs})
         if on_fail not in ("fail", "skip"):
             raise ValueError(f"on_fail: expected 'fail' or 'skip', found {on_fail!r}")
         self.contract = str(contract) if isinstance(contract, PathLike) else contract
@@ -122,14 +122,22 @@ class ContractGateOperator(BaseOperator):
     def _submit(self, context: Context) -> GateResult:
         from invaract_orchestration.contract.load import load_contract
 
-        if self.parameters is not None and not isinstance(self.parameters, Mapping):
-            raise GateMisused("parameters: expected texts by name\nHint: give a dict whose values are texts or templates")
+        self._check_rendered()
         with self.hook().gate(engine=self.engine, tell=self.log.info) as gate:
             contract = load_contract(self.contract, env=self.environment)
             return gate.run(
                 contract, source=self.source, target=self.target, parameters=dict(self.parameters or {}),
                 environment=self.environment, supersede=self.supersede, context=origin_of(context), **self._rows(context),
             )  # fmt: skip
+
+    def _check_rendered(self) -> None:
+        """What the templates gave: another task's output, or a native one, may be of any type."""
+        if self.parameters is not None and not isinstance(self.parameters, Mapping):
+            raise GateMisused("parameters: expected texts by name\nHint: give a dict whose values are texts or templates")
+        texts = {name: getattr(self, name) for name in ContractGateOperator.template_fields if name != "parameters"}
+        for name, value in texts.items():
+            if not isinstance(value, str | PathLike) and (value is not None or name == "contract"):
+                raise GateMisused(f"{name}: expected a text, found {type(value).__name__}\nHint: look at the rendered templates")
 
     def _rows(self, context: Context) -> dict[str, Any]:
         """Where the rows come from when it is not the contract's source, and the submission's id."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,10 +27,22 @@ def origin_of(context: Context) -> dict[str, str]:
 
 
 def frame_id(context: Context) -> str:
-    """The id of a batch that comes without files: DAG, task, partition or logical date (or else the run), and map index."""
+    """The id of a batch that comes without files: DAG, task, map index, and partition or logical date (or else the run).
+
+    No two batches have one: an id whose parts could be read in another way, or that an id cannot hold, ends in a digest.
+    """
+    from invaract_orchestration.intake.parameters import UnsafeName, check_identifier
+
     known = origin_of(context)
     when = known.get("partition_key") or known.get("logical_date") or known["run_id"]
-    return ".".join((known["dag_id"], known["task_id"], when, *filter(None, [known.get("map_index")])))
+    parts = (known["dag_id"], known["task_id"], when, known.get("map_index", ""))
+    text = ".".join(filter(None, parts))
+    try:
+        if not any("." in part for part in parts if part is not when):
+            return check_identifier("batch id", text)
+    except UnsafeName:
+        pass
+    return f"f-{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]}"
 
 
 def _iso(date: object) -> str | None:

@@ -37,6 +37,7 @@ def slice_in_audit(
     from invaract_orchestration.intake.identity import slice_digest
     from invaract_orchestration.intake.parameters import fill
     from invaract_orchestration.intake.places import place_identity, table_place
+    from invaract_orchestration.intake.receive import parameterised_texts
     from invaract_orchestration.wiring import table_locator
 
     settings = hook.settings()
@@ -46,6 +47,9 @@ def slice_in_audit(
         name = target or (loaded.publish.target if loaded.publish else None)
         if name is None:
             raise UsageError(f"contract {loaded.contract}: no target is named", hint="add publish.target, or name it here")
+        without_source = loaded.model_copy(update={"source": None})  # where the rows come from may be another place in the task
+        for text in parameterised_texts(without_source, name, None):
+            fill(text, parameters)
         filled = fill(name, parameters)
         place = table_place(filled, base=loaded.base, lake_root=root, locate=table_locator(settings))
         identity = place_identity(place, base=loaded.base, lake_root=root)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+DAY = datetime(2026, 9, 3, tzinfo=UTC)
 
 
 def test_flights_good_month_is_published_and_a_bad_one_leaves_the_target(
@@ -180,3 +183,65 @@ def test_contract_named_by_a_path_has_its_outlet_and_an_unknown_on_fail_is_refus
     assert (task.contract, [outlet.name for outlet in task.outlets]) == (str(tmp_path / "orders.yaml"), ["orders"])
     with pytest.raises(ValueError, match="on_fail: expected 'fail' or 'skip', found 'warn'"):
         ContractGateOperator(task_id="gate", contract="orders.yaml", on_fail="warn")  # type: ignore[arg-type]
+
+
+def test_contract_whose_name_no_asset_can_have_goes_with_outlets_of_its_own(airflow_home: Any) -> None:
+    from airflow.sdk import Asset
+
+    from airflow_plugin.operators import ContractGateOperator
+
+    task = ContractGateOperator(task_id="gate", contract="/contracts/self.yaml", outlets=[Asset("orders")])
+    assert [outlet.name for outlet in task.outlets] == ["orders"]
+    assert ContractGateOperator(task_id="gate", contract="/contracts/self.yaml", outlets=[]).outlets == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"), [("contract", None, "NoneType"), ("contract", {"a": 1}, "dict"), ("source", 7, "int"), ("target", ["t"], "list")]
+)
+def test_template_that_gave_no_text_fails_at_once_and_names_the_argument(
+    name: str, value: Any, found: str, airflow_home: Any
+) -> None:
+    from airflow_plugin.exceptions import GateMisused
+    from airflow_plugin.operators import ContractGateOperator
+
+    task = ContractGateOperator(task_id="gate", contract="orders.yaml", outlets=[])
+    setattr(task, name, value)
+    with pytest.raises(GateMisused, match=f"^{name}: expected a text, found {found}\n"):
+        task._submit({})  # type: ignore[typeddict-item]
+
+
+@pytest.mark.parametrize(
+    ("dag_id", "task_id", "map_index", "known", "name"),
+    [
+        ("sales", "rows", -1, {"logical_date": DAY}, "sales.rows.2026-09-03T00:00:00+00:00"),
+        ("sales", "rows", 2, {"logical_date": DAY}, "sales.rows.2026-09-03T00:00:00+00:00.2"),
+        ("sales", "rows", -1, {"partition_key": "2026-09"}, "sales.rows.2026-09"),
+        ("sales", "load.rows", -1, {"logical_date": DAY}, None),
+        ("sales.load", "rows", -1, {"logical_date": DAY}, None),
+        ("sales--load", "rows", -1, {"logical_date": DAY}, None),
+        ("sales", "rows", -1, {"partition_key": "north / south"}, None),
+        ("s" * 200, "rows", -1, {"logical_date": DAY}, None),
+        ("sales", "rows", -1, {}, None),
+    ],
+)
+def test_frame_has_a_name_that_the_gate_takes_and_no_other_frame_has(
+    dag_id: str, task_id: str, map_index: int, known: dict[str, Any], name: str | None
+) -> None:
+    from airflow_plugin.origin import frame_id
+    from invaract_orchestration.intake.parameters import check_identifier
+
+    ti = SimpleNamespace(dag_id=dag_id, task_id=task_id, run_id="by hand, twice", map_index=map_index, try_number=1)
+    found = frame_id({"ti": ti, **known})  # type: ignore[typeddict-item]
+    assert check_identifier("batch id", found) == found
+    assert found == name or (name is None and found.startswith("f-"))
+
+
+def test_frames_of_tasks_whose_names_read_alike_are_two(airflow_home: Any) -> None:
+    from airflow_plugin.origin import frame_id
+
+    def named(dag_id: str, task_id: str) -> str:
+        ti = SimpleNamespace(dag_id=dag_id, task_id=task_id, run_id="r", map_index=-1, try_number=1)
+        return frame_id({"ti": ti, "logical_date": DAY})  # type: ignore[typeddict-item]
+
+    assert named("sales", "load.rows") != named("sales.load", "rows")
+    assert named("sales", "load.rows") == named("sales", "load.rows")

@@ -132,6 +132,17 @@ def test_publication_before_the_time_that_is_asked_for_does_not_count(setup: Any
         last_publication(hook, wanted, "yesterday")
 
 
+def test_sensor_that_misses_a_parameter_of_its_slice_is_told_at_once(setup: Any, airflow_home: Any) -> None:
+    from airflow_plugin.exceptions import GateMisused
+    from airflow_plugin.hooks import InvaractHook
+    from airflow_plugin.publications import slice_in_audit
+
+    text = setup.contract.read_text().replace("mode: append", "mode: replace_where, where: \"id like '{part}%'\"")
+    setup.contract.write_text(text)
+    with pytest.raises(GateMisused, match="parameter 'part' is needed and not given"):
+        slice_in_audit(InvaractHook(), str(setup.contract), environment=None, parameters={"prat": "p"}, target=None)
+
+
 def test_sensor_waits_on_while_only_another_slice_is_published(setup: Any, run_dag: Any) -> None:
     setup.lake.land("p.csv", "id,v", "A1,1")
     run_dag("gate", conf=setup.conf("p"))
