@@ -56,11 +56,12 @@ def test_no_secret_has_a_value_or_a_default(compose: dict[str, Any]) -> None:
     wanted = re.findall(r"\$\{(\w+)([^}]*)\}", text)
 
     assert {name for name, _ in wanted} == {
-        "POSTGRES_PASSWORD", "AIRFLOW_DB_PASSWORD", "AUDIT_DB_PASSWORD", "AIRFLOW_JWT_SECRET", "INVARACT_UI_TOKEN",
+        "POSTGRES_PASSWORD", "AIRFLOW_DB_PASSWORD", "AUDIT_DB_PASSWORD", "AIRFLOW_JWT_SECRET", "AIRFLOW_FERNET_KEY",
+        "INVARACT_UI_TOKEN",
     }  # fmt: skip
     assert {rest for _, rest in wanted} == {":?run deploy/new_secrets.py"}
     given = {k: v for s in compose["services"].values() for k, v in s.get("environment", {}).items()}
-    secret = {k: v for k, v in given.items() if re.search("PASSWORD|SECRET|TOKEN", k)}
+    secret = {k: v for k, v in given.items() if re.search("PASSWORD|SECRET|TOKEN|KEY", k)}
     assert [k for k, v in secret.items() if not v.startswith(("${", "/run/secrets/"))] == []
 
 
@@ -75,6 +76,22 @@ def test_secrets_are_new_each_time_and_never_overwritten(tmp_path: Path) -> None
 
     assert made[0] == made[1] != made[2] == made[3]
     assert (tmp_path / "a" / ".env").stat().st_mode & 0o077 == 0
+
+
+def test_secret_that_a_file_from_before_has_not_is_added_and_the_others_stay(tmp_path: Path) -> None:
+    from cryptography.fernet import Fernet
+
+    (tmp_path / "deploy").mkdir()
+    shutil.copy(ROOT / "deploy" / "new_secrets.py", tmp_path / "deploy")
+    (tmp_path / "deploy" / "airflow_passwords.json").write_text("kept")
+    (tmp_path / ".env").write_text("# mine\nPOSTGRES_PASSWORD=kept\nINVARACT_UI_TOKEN=kept")
+    subprocess.run([sys.executable, tmp_path / "deploy" / "new_secrets.py"], check=True, capture_output=True)
+    lines = (tmp_path / ".env").read_text().splitlines()
+    assert lines[:3] == ["# mine", "POSTGRES_PASSWORD=kept", "INVARACT_UI_TOKEN=kept"]
+    found = dict(line.split("=", 1) for line in lines[3:])
+    assert set(found) == {"AIRFLOW_DB_PASSWORD", "AUDIT_DB_PASSWORD", "AIRFLOW_JWT_SECRET", "AIRFLOW_FERNET_KEY"}
+    assert Fernet(found["AIRFLOW_FERNET_KEY"]).encrypt(b"a")
+    assert (tmp_path / "deploy" / "airflow_passwords.json").read_text() == "kept"
 
 
 def test_every_command_is_one_that_exists(compose: dict[str, Any]) -> None:
