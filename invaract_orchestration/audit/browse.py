@@ -132,7 +132,7 @@ class AuditBrowser(Protocol):
         """How long submissions took, by contract and target."""
 
     def choices(self, scope: Scope) -> Choices:
-        """The contracts that the viewer may see an attempt of, and every environment that an attempt named."""
+        """The contracts and environments that the viewer may see an attempt of."""
 
 
 class AuditPages(AuditBrowser, Protocol):

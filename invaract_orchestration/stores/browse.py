@@ -79,13 +79,11 @@ class SqlAuditBrowser:
         return self._database.read(lambda connection: _medians(connection.execute(query)))
 
     def choices(self, scope: Scope) -> Choices:
-        """The contracts that the viewer may see an attempt of, and every environment that an attempt named."""
-        environment = models.attempt.c.environment
-        named = select(environment).where(environment.is_not(None)).distinct().order_by(environment)
+        """The contracts and environments that the viewer may see an attempt of."""
 
         def work(connection: Connection) -> Choices:
-            contracts = connection.scalars(_contracts(scope)).all()
-            return Choices(contracts=tuple(contracts), environments=tuple(map(str, connection.scalars(named))))
+            contracts, environments = (connection.scalars(query).all() for query in (_contracts(scope), _environments(scope)))
+            return Choices(contracts=tuple(contracts), environments=tuple(map(str, environments)))
 
         return self._database.read(work)
 
@@ -94,6 +92,18 @@ def _contracts(scope: Scope) -> Select[Any]:
     name, seen = models.contract_version.c.contract, conditions.visible(scope)
     first = select(_state.attempt_id).where(_state.contract == name, *seen).limit(1).correlate(models.contract_version)
     query = select(name).distinct().order_by(name)
+    return query.where(first.scalar_subquery().is_not(None)) if seen else query
+
+
+def _environments(scope: Scope) -> Select[Any]:
+    attempt, seen = models.attempt.c, conditions.visible(scope)
+    named = select(attempt.environment).where(attempt.environment.is_not(None)).distinct().cte("named")
+    of_viewer = models.attempt.alias()
+    first = (
+        select(of_viewer.c.attempt_id).join(models.attempt_state, _state.attempt_id == of_viewer.c.attempt_id)
+        .where(of_viewer.c.environment == named.c.environment, *seen).limit(1).correlate(named)
+    )  # fmt: skip
+    query = select(named.c.environment).order_by(named.c.environment)
     return query.where(first.scalar_subquery().is_not(None)) if seen else query
 
 

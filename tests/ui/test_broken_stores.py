@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
+from invaract_orchestration.audit.records import Counts
 from invaract_orchestration.stores import SqlAuditStore, open_store
 from invaract_orchestration.stores.models import APPEND_ONLY
-from invaract_orchestration.testing.audit_records import record_published, record_rejected
+from invaract_orchestration.testing.audit_records import (
+    build_attempt,
+    build_event,
+    build_outcome,
+    build_submission,
+    record_published,
+    record_rejected,
+)
 from invaract_orchestration.ui.app import create_app
 from invaract_orchestration.ui.late_reader import LateReader
 
@@ -127,6 +136,24 @@ def test_broken_record_is_named(tmp_path: Path) -> None:
     page = late(file).get("/runs").text
     assert "1 record cannot be read." in page
     assert "<code>att-2</code>" in page
+
+
+@pytest.mark.parametrize("path", ["/runs", "/quarantine"])
+def test_page_of_broken_records_alone_claims_nothing_and_leads_on(tmp_path: Path, path: str) -> None:
+    file = tmp_path / "audit.db"
+    with open_store(f"sqlite:///{file}") as store:
+        for number in range(60):
+            attempt_id, submission_id = f"att-{number}", f"sub-{number}"
+            store.open_attempt(build_submission(submission_id), build_attempt(attempt_id, submission_id), build_event(attempt_id))
+            outcome = build_outcome(attempt_id, "rejected", counts=Counts(read=10, failing=2))
+            store.record_outcome(outcome, build_event(attempt_id, "rejected"))
+    change(file, "UPDATE submission SET files = '{' WHERE submission_id NOT IN ('sub-0', 'sub-1')")
+    page = late(file).get(path).text
+    assert "50 records cannot be read." in page
+    assert "recorded" not in page.partition("cannot be read.")[2].partition("<footer")[0]
+    older = re.search(r'href="([^"]*before=[^"]*)"', page)
+    assert older is not None
+    assert "att-0" in late(file).get(older[1].replace("&amp;", "&")).text
 
 
 def change(file: Path, statement: str) -> None:

@@ -9,6 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from invaract_orchestration.audit.browse import Scope
+from invaract_orchestration.stores import SqlAuditStore
+from invaract_orchestration.testing.audit_records import build_attempt, build_event, build_submission
 from invaract_orchestration.ui.app import create_app
 from invaract_orchestration.ui.viewer import Viewer
 from tests.ui.conftest import Told
@@ -105,6 +107,22 @@ def test_runs_are_paged_to_both_sides(client: TestClient) -> None:
     assert [len(page["runs"]) for page in (first, second, third)] == [60, 60, 41]
     assert (first["newer"], third["older"]) == (None, None)
     assert back["runs"] == first["runs"]
+
+
+@pytest.mark.parametrize(("path", "of"), [("/runs", "runs"), ("/quarantine", "entries")])
+def test_page_beyond_the_last_one_says_so_and_leads_back(client: TestClient, path: str, of: str) -> None:
+    newest = client.get(f"/api{path}?contract=orders&limit=1").json()
+    attempt = (newest[of][0] if of == "runs" else newest[of][0]["run"])["attempt_id"]
+    page = client.get(f"{path}?contract=orders&after={attempt}").text
+    assert "There is nothing on this page." in page
+    assert f'href="{path}?contract=orders"' in page
+    assert "recorded yet" not in page
+    assert "No failing rows" not in page
+
+
+@pytest.mark.parametrize(("path", "name"), [("/runs", "environment"), ("/quarantine", "contract"), ("/runs", "contract")])
+def test_filter_for_a_name_that_is_not_there_shows_what_was_asked(client: TestClient, path: str, name: str) -> None:
+    assert "<option selected>nowhere</option>" in client.get(f"{path}?{name}=nowhere").text
 
 
 def test_runs_with_a_day_that_is_none_shows_a_note_and_the_api_refuses(client: TestClient) -> None:
@@ -206,6 +224,30 @@ def test_viewer_of_one_dag_sees_nothing_else(told: Told) -> None:
     assert client.get("/api/contracts/orders/versions/1.0.0").status_code == 404
     assert "orders" not in client.get("/runs").text.replace("/contracts/daily_revenue", "")
     assert "viola" in client.get("/").text
+
+
+def test_environments_to_choose_from_are_those_of_what_the_viewer_sees(empty_store: SqlAuditStore) -> None:
+    for number, (dag_id, environment) in enumerate((("sales", "prod"), ("secret", "merger"), (None, "laptop"))):
+        context = {"dag_id": dag_id} if dag_id else {}
+        attempt = build_attempt(f"att-{number}", f"sub-{number}", environment=environment, context=context)
+        empty_store.open_attempt(build_submission(f"sub-{number}"), attempt, build_event(f"att-{number}"))
+
+    def seen(**scope: object) -> tuple[str, ...]:
+        return empty_store.choices(Scope(**scope)).environments  # type: ignore[arg-type]
+
+    assert seen() == ("laptop", "merger", "prod")
+    assert seen(dags=frozenset({"sales"}), includes_others=False) == ("prod",)
+    assert seen(dags=frozenset({"sales"})) == ("laptop", "prod")
+    assert seen(dags=frozenset(), includes_others=False) == ()
+
+
+def test_contract_with_two_tables_counts_once(empty_store: SqlAuditStore) -> None:
+    for number, target in enumerate(("/lake/north", "/lake/south")):
+        attempt = build_attempt(f"att-{number}", f"sub-{number}")
+        empty_store.open_attempt(build_submission(f"sub-{number}", target=target), attempt, build_event(f"att-{number}"))
+    page = TestClient(create_app(empty_store, clock=lambda: NOW)).get("/").text
+    assert "1 contract " in text_of(page)
+    assert page.count('data-label="Contract"') == 2
 
 
 def test_viewer_without_dags_may_still_see_what_no_dag_made(told: Told) -> None:
