@@ -10,9 +10,10 @@ import yaml
 from sqlglot import exp
 
 from invaract_orchestration.contract import field_types as ft
-from invaract_orchestration.contract.dataset_queries import TABLE, parse_query
+from invaract_orchestration.contract.dataset_queries import TABLE
 from invaract_orchestration.contract.diff import differences
 from invaract_orchestration.contract.expression_names import first_offset
+from invaract_orchestration.contract.expressions import parse_sql
 from invaract_orchestration.contract.load import load_contract_text
 from invaract_orchestration.contract.model import Contract, DatasetRule, FieldSpec, Key
 from invaract_orchestration.errors import NotSupported
@@ -36,7 +37,8 @@ def to_odcs(contract: Contract) -> tuple[str, tuple[str, ...]]:
         raise NotSupported(f"{contract.contract} has no fields, and an ODCS file describes a table", hint="write its `fields`")
     text = yaml.safe_dump(_document(contract), sort_keys=False, allow_unicode=True, width=120)
     again = load_contract_text(text, file=f"{contract.contract}.odcs.yaml")
-    return text, tuple(dict.fromkeys(change.place for change in differences(contract, again)))
+    lost = [change.place for change in differences(contract, again) if change.what != "added"]
+    return text, tuple(dict.fromkeys(lost))
 
 
 def _document(contract: Contract) -> dict[str, Any]:
@@ -100,7 +102,8 @@ def _logical(type_: ft.FieldType) -> str:
 
 def _over_table(sql: str) -> str:
     """The query with the word that ODCS has for its table in the place of the candidate."""
-    tables = [t for t in parse_query(sql).find_all(exp.Table) if t.name.lower() == TABLE and not t.db]
+    tree = parse_sql(sql, into=None)
+    tables = [t for t in tree.find_all(exp.Table) if t.name.lower() == TABLE and not t.db] if tree is not None else []
     for start in sorted((first_offset(table) for table in tables), reverse=True):
         end = start + len(TABLE)
         if sql[start:end].lower() == TABLE:  # one in backticks is left as it is: the name is then another table's too

@@ -67,3 +67,9 @@ def test_what_it_cannot_say_is_told_by_its_place() -> None:
 def test_contract_without_fields_is_refused() -> None:
     with pytest.raises(NotSupported, match="has no fields"):
         to_odcs(load_contract_text("contract: a\nrules: [{type: forbid_cross_join}]\n"))
+
+
+def test_what_the_contract_does_not_say_is_not_left_out() -> None:
+    text, left_out = to_odcs(load_contract_text("contract: a\nfields: [{name: id, type: int}]\n"))
+    assert left_out == ()
+    assert yaml.safe_load(text)["schema"][0]["physicalName"] == "a"
