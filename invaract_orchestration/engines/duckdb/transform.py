@@ -14,16 +14,14 @@ from typing import Any
 import duckdb
 
 from invaract_orchestration.candidate.candidate import Candidate
-from invaract_orchestration.candidate.compiled import put_out
-from invaract_orchestration.candidate.plan.diagnostics import Diagnostic, Translation
-from invaract_orchestration.candidate.plan.nodes import Plan, UnknownPlan
-from invaract_orchestration.candidate.plan.sql import translate_sql
-from invaract_orchestration.candidate.plan.sql.scope import Session
+from invaract_orchestration.candidate.plan.diagnostics import Translation
+from invaract_orchestration.candidate.plan.nodes import Plan
 from invaract_orchestration.candidate.step_plan import link_view
 from invaract_orchestration.contract.field_types import FieldType
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.links import hold_links
 from invaract_orchestration.engines.duckdb.observe import with_spark_types
+from invaract_orchestration.engines.duckdb.relation_plan import RelationNames, relation_plan
 from invaract_orchestration.engines.duckdb.rows import FRAME
 from invaract_orchestration.engines.duckdb.session import translated
 from invaract_orchestration.engines.duckdb.steps import forget
@@ -38,9 +36,11 @@ _STILL_TO_COME = "invaract: the rows are still to come"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What a function gave: its relation, with the types of Spark, and its plan."""
+    """What a function gave: its relation, with the types of Spark, and its plan. What it gave itself (`given`) keeps alive the
+    variables that its text reads by name."""
 
     relation: duckdb.DuckDBPyRelation
+    given: duckdb.DuckDBPyRelation
     plan: Translation
 
     def fill(self, connection: duckdb.DuckDBPyConnection, candidate: Candidate) -> None:
@@ -70,8 +70,10 @@ def make_relation(connection: duckdb.DuckDBPyConnection, batch: Batch, source: P
     arguments: list[Any] = [connection]
     if batch.arriving is not None:
         arguments.append(_pending(connection, [(f.name, f.type) for f in batch.arriving.contract.fields]))
+    tables = _link_tables(connection, batch)
+    links = {name: connection.sql(f"SELECT * FROM {q.name(table)}") for table, name in tables.items()}
     try:
-        made = transform.function(*arguments, **_links(connection, batch))
+        made = transform.function(*arguments, **({"links": links} if tables else {}))
     except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it is, its text may hold values
         if _STILL_TO_COME in str(error):
             raise GateError(
@@ -79,15 +81,14 @@ def make_relation(connection: duckdb.DuckDBPyConnection, batch: Batch, source: P
                 code="transform.started_jobs", hint="build the relation and return it: no fetch, df, arrow or show",
             ) from None  # fmt: skip
         raise raised(transform, error) from None
-    return _typed(connection, transform, made, source)
+    return _typed(transform, made, RelationNames(connection=connection, rows=_ROWS, source=source, links=tables))
 
 
-def _links(connection: duckdb.DuckDBPyConnection, batch: Batch) -> dict[str, Any]:
-    """The batch's links by name, for a function that takes them."""
+def _link_tables(connection: duckdb.DuckDBPyConnection, batch: Batch) -> dict[str, str]:
+    """The batch's links by the tables that hold them, for a function that takes them."""
     if not batch.links or batch.transform is None or not batch.transform.takes_links:
         return {}
-    held = hold_links(connection, batch, datetime.now(UTC))
-    return {"links": {name: connection.sql(f"SELECT * FROM {q.name(link_view(name))}") for name in held}}
+    return {link_view(name): name for name in hold_links(connection, batch, datetime.now(UTC))}
 
 
 def _pending(connection: duckdb.DuckDBPyConnection, columns: Sequence[tuple[str, FieldType]]) -> duckdb.DuckDBPyRelation:
@@ -97,7 +98,7 @@ def _pending(connection: duckdb.DuckDBPyConnection, columns: Sequence[tuple[str,
     return connection.sql(f"SELECT * FROM {_ROWS}")
 
 
-def _typed(connection: duckdb.DuckDBPyConnection, transform: Transform, made: Any, source: Plan | None) -> Made:
+def _typed(transform: Transform, made: Any, names: RelationNames) -> Made:
     refused = GateError(
         f"the transformation {transform.name} returned {type(made).__module__}.{type(made).__qualname__}, and not a relation of "
         "its connection", code="transform.result",
@@ -107,22 +108,7 @@ def _typed(connection: duckdb.DuckDBPyConnection, transform: Transform, made: An
         raise refused
     try:
         text = made.sql_query()
-        relation = connection.sql(with_spark_types(connection, text))
+        relation = names.connection.sql(with_spark_types(names.connection, text))
     except duckdb.Error:
         raise refused from None
-    return Made(relation=relation, plan=_plan(text, source))
-
-
-def _plan(text: str, source: Plan | None) -> Translation:
-    def known(session: Session, parts: tuple[str, ...]) -> Plan | None:
-        if source is None or parts[-1] != _ROWS:
-            return None
-        return put_out(source, tuple(session.attribute(a.name, a.type) for a in source.output))
-
-    try:
-        return translate_sql(text, {}, dialect="duckdb", source=known)
-    except GateError:
-        raise
-    except Exception as error:  # noqa: BLE001  # a text that cannot be read hides what it does
-        lost = Diagnostic(code="plan.translator_failed", message=f"the plan cannot be read: {type(error).__name__}")
-        return Translation(plan=UnknownPlan(description="a relation", source_type="duckdb"), diagnostics=(lost,))
+    return Made(relation=relation, given=made, plan=relation_plan(text, names))
