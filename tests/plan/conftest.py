@@ -10,7 +10,8 @@ import pytest
 from tests.plan.cases import Case, CaseFile, load_cases
 from tests.plan.outcome_table import write_table
 
-OWN_CASES = tuple(Path(__file__).parent / name for name in ("plan_cases.yaml", "more_cases.yaml", "odd_cases.yaml", "usual_cases.yaml"))
+FILES = ("plan_cases.yaml", "more_cases.yaml", "odd_cases.yaml", "usual_cases.yaml", "rare_cases.yaml")
+OWN_CASES = tuple(Path(__file__).parent / name for name in FILES)
 
 
 def case_file(config: pytest.Config) -> CaseFile:

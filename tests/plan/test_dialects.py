@@ -64,6 +64,14 @@ def test_star_over_using_has_the_order_of_the_dialect(joined: str, standard: str
         ("duckdb", "SELECT * RENAME (email AS e) FROM customers", "broken"),
         ("duckdb", "SELECT * FROM (SUMMARIZE customers)", "unverifiable"),
         ("duckdb", "SELECT * FROM query('SELECT email FROM customers')", "unverifiable"),
+        ("duckdb", "SELECT email.upper() AS e FROM customers", "broken"),
+        ("duckdb", "SELECT c.email.lower().trim() AS e FROM customers c", "broken"),
+        ("duckdb", "SELECT c.name.lower().trim() AS e FROM customers c", "kept"),
+        ("duckdb", "SELECT v.x FROM customers c, LATERAL (VALUES (c.name), (c.email)) v(x)", "broken"),
+        ("duckdb", "SELECT v.x FROM customers c, (VALUES (c.email)) v(x)", "broken"),
+        ("duckdb", "SELECT v.x FROM customers c, LATERAL (VALUES (c.name, c.email)) v(x, y)", "kept"),
+        ("duckdb", "SELECT x FROM (VALUES ((SELECT max(email) FROM customers))) v(x)", "broken"),
+        ("duckdb", "SELECT e FROM customers, (SELECT email AS e)", "broken"),
     ],
 )
 def test_tagged_column_is_never_lost_behind_a_star_or_a_function(

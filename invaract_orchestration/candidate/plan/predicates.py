@@ -18,13 +18,14 @@ from invaract_orchestration.candidate.plan.expressions import (
     Cast,
     Comparison,
     ComparisonOperator,
+    Conditional,
     Expression,
     Function,
     Literal,
     Value,
 )
 from invaract_orchestration.candidate.plan.traverse import fold_expression, signature
-from invaract_orchestration.contract.field_types import BIGINT, DATE, DOUBLE, TIMESTAMP, Decimal, FieldType
+from invaract_orchestration.contract.field_types import BIGINT, BOOLEAN, DATE, DOUBLE, TIMESTAMP, Decimal, FieldType
 
 TRUE = Literal(True)
 FALSE = Literal(False)
@@ -37,6 +38,8 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "<=>": operator.eq, "!=": operator.ne,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+_FIRST_VALUES = frozenset({"coalesce", "nvl", "ifnull", "if_null"})
+_TRUTHS = dict.fromkeys(("true", "t", "yes", "y", "1"), True) | dict.fromkeys(("false", "f", "no", "n", "0"), False)
 _EXACT = 2**53  # from here on a double does not hold every whole number
 _MOMENTS = {DATE: re.compile(r"\d{4}-\d\d-\d\d"), TIMESTAMP: re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")}
 _CALCULATE: dict[str, Callable[[Number, Number], Number]] = {
@@ -126,8 +129,8 @@ def _forms(node: Expression, parts: tuple[_Forms, ...]) -> _Forms:
             return _connected(_any([p.holds for p in parts]), _all([p.fails for p in parts]))
     constant = _constant(node, parts)
     if constant:
-        value = constant[0]
-        return _Forms(TRUE if value is True else FALSE, TRUE if value is False else FALSE, constant)
+        truth = _truth(constant[0])
+        return _Forms(TRUE if truth is True else FALSE, TRUE if truth is False else FALSE, constant)
     match node:
         case Comparison():
             return _comparison(node, parts)
@@ -198,7 +201,37 @@ def _constant(node: Expression, parts: tuple[_Forms, ...]) -> tuple[Value, ...]:
             return _converted(node, values[0])
         case Function("isnull" | "isnotnull") if is_known:
             return ((values[0] is None) is (node.name == "isnull"),)
+        case Function(name) if name in _FIRST_VALUES:
+            return _first([part.constant for part in parts])
+        case Conditional():
+            return _chosen(node, [part.constant for part in parts])
     return ()
+
+
+def _truth(value: Value) -> bool | None:
+    """What a constant is as a condition: some engines take a number or a text there."""
+    if isinstance(value, str):
+        return _TRUTHS.get(value.strip().lower())
+    return None if value is None else bool(value)
+
+
+def _first(values: list[tuple[Value, ...]]) -> tuple[Value, ...]:
+    """The first value that is not null, where all before it are known."""
+    for one in values:
+        if not one or one[0] is not None:
+            return one
+    return (None,)
+
+
+def _chosen(node: Conditional, values: list[tuple[Value, ...]]) -> tuple[Value, ...]:
+    """The value of the branch that is taken, where the conditions up to it are known."""
+    for at in range(len(node.branches)):
+        test, value = values[2 * at], values[2 * at + 1]
+        if not test:
+            return ()
+        if _truth(test[0]) is True:
+            return value
+    return (None,) if node.otherwise is None else values[-1]
 
 
 def _compared(word: str, left: Value, right: Value) -> tuple[Value, ...]:
@@ -224,9 +257,12 @@ def _calculated(word: str, values: list[Value]) -> tuple[Value, ...]:
 
 
 def _converted(node: Cast, value: Value) -> tuple[Value, ...]:
-    """A date or time of day that is written in full, or a number that its new type holds."""
+    """A date or time of day that is written in full, a number that its new type holds, or a truth."""
     if value is None:
         return (None,)
+    if node.to == BOOLEAN:
+        truth = _truth(value)
+        return () if truth is None else (truth,)
     if isinstance(value, str):
         is_moment = node.to in _MOMENTS and _MOMENTS[node.to].fullmatch(value) is not None
         return (f"{node.to} {value}",) if is_moment else ()

@@ -108,10 +108,20 @@ def free_references(plan: Plan) -> list[ColumnReference]:
     made: set[int] = set()
     outer: list[ColumnReference] = []
     for node in post_order(plan):
-        made.update(attribute.id for attribute in node.output)
+        made |= _made_by(node)
         for expression in node.expressions:
             outer.extend(r for r in walk(expression) if isinstance(r, ColumnReference) and r.outer)
     return [r for r in outer if r.id not in made]
+
+
+def _made_by(node: Plan) -> set[int]:
+    """The columns that a node adds to those of its inputs. One that it only passes in from the query around is none."""
+    passed_in: set[int] = set()
+    for one in node.expressions:
+        if isinstance(one, Alias) and isinstance(one.expression, ColumnReference) and one.expression.outer:
+            passed_in |= {one.attribute.id} & {one.expression.id}
+    below = {attribute.id for child in node.children for attribute in child.output}
+    return {attribute.id for attribute in node.output} - passed_in - below
 
 
 def signature(root: Expression) -> str:

@@ -14,7 +14,6 @@ from invaract_orchestration.candidate.plan.nodes import (
     Plan,
     Project,
     Read,
-    Sample,
     Sort,
     UnknownPlan,
     Window,
@@ -126,8 +125,10 @@ def _is_single_row(plan: Plan) -> bool:
             case Limit():
                 return (node.count is not None and node.count <= 1) or of(node.child)
             case Join():
-                return all(of(child) for child in node.children) or (node.kind in ("semi", "anti") and of(node.left))
-            case Project() | Filter() | Sort() | Sample() | Distinct() | Window():
+                if node.kind in ("semi", "anti"):
+                    return of(node.left)
+                return node.kind != "full" and all(of(child) for child in node.children)  # two that do not match are two rows
+            case Project() | Filter() | Sort() | Distinct() | Window():  # a sample can take a row more than once
                 return of(node.child)
         return False
 

@@ -37,15 +37,15 @@ def judge_merge_condition(rule: MergeCondition, plan: Plan, names: Names) -> Pla
 
 
 def judge_unconditional_delete(rule: ForbidUnconditionalDelete, plan: Plan) -> PlanFinding:
-    """Whether a DELETE, or a MERGE's DELETE of target rows without a match, has a condition that excludes any row.
+    """Whether each DELETE, alone or in a MERGE, has a condition that excludes any row.
 
-    INSERT OVERWRITE of a whole table deletes every row first.
+    INSERT OVERWRITE of a whole table and CREATE OR REPLACE TABLE delete every row first.
     """
     del rule
     for node in post_order(plan):
         bare = isinstance(node, Delete) and _takes_all(node.condition)
         bare = bare or (isinstance(node, Write) and node.mode == "overwrite")
-        bare = bare or (isinstance(node, Merge) and any(_deletes_unmatched(node)))
+        bare = bare or (isinstance(node, Merge) and any(_deletes_all(node)))
         if bare:
             return broken(
                 "the statement deletes every row that it meets",
@@ -110,11 +110,12 @@ def _restricts(part: Expression) -> bool:
     return (reads or is_chance) and not excludes_nothing(part)
 
 
-def _deletes_unmatched(node: Merge) -> list[bool]:
+def _deletes_all(node: Merge) -> list[bool]:
+    """Of each DELETE, whether neither its own condition nor, for rows that match, that of the MERGE restricts it."""
     return [
-        _takes_all(action.condition)
+        _takes_all(action.condition) and (action.when != "matched" or _takes_all(node.condition))
         for action in node.actions
-        if action.action == "delete" and action.when == "not_matched_by_source"
+        if action.action == "delete"
     ]
 
 

@@ -43,6 +43,7 @@ from invaract_orchestration.candidate.plan.sql.values import (
     literal,
     named_columns,
 )
+from invaract_orchestration.contract.field_types import Struct
 
 _COMPARISONS: dict[type[exp.Expr], ComparisonOperator] = {
     exp.EQ: "=", exp.NEQ: "!=", exp.NullSafeEQ: "<=>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
@@ -92,6 +93,10 @@ class Reader:
                 return self.read(node.this)
             case exp.Literal() | exp.Boolean() | exp.Null():
                 return literal(node)
+            case exp.StructExtract(expression=exp.Literal(is_string=True) as key) | exp.Bracket(
+                expressions=[exp.Literal(is_string=True) as key]
+            ):
+                return self._entry(node, key)
             case exp.Cast():
                 return self._cast(node)
             case exp.And():
@@ -130,14 +135,14 @@ class Reader:
         return None
 
     def _column(self, node: exp.Expr) -> Expression:
-        if isinstance(node, exp.Dot):
-            if isinstance(node.expression, exp.Identifier):
-                return stepped_into(self.read(node.this), (node.expression.name,))
-            return self._call(node.expression)  # a function under its schema's name
-        parts = tuple(part.name for part in node.parts) if isinstance(node, exp.Column) else (node.name,)
+        if isinstance(node, exp.Dot) and not isinstance(node.expression, exp.Identifier):
+            return self._call(self._with_receiver(node))
+        parts = _names_of(node)
+        if parts is None:
+            return stepped_into(self.read(node.this), (node.expression.name,))
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
             return UnknownExpression("*")
-        if parts[0] in self._variables:
+        if self.scope.session.folded(parts[0]) in self._variables:
             return Function("variable")
         found = self.scope.resolve(parts, in_aggregate=self._in_aggregate)
         if found is not None:
@@ -145,6 +150,23 @@ class Reader:
         name = ".".join(parts)
         self.scope.session.lose("plan.unknown_column", f"column {name!r} is in none of the inputs", node)
         return UnknownExpression(f"column {name}")
+
+    def _entry(self, node: exp.Expr, key: exp.Literal) -> Expression:
+        """`whole['key']`: a field, unless the whole is known to be no struct."""
+        whole = self.read(node.this)
+        if isinstance(expression_type(whole), Struct | None):
+            return stepped_into(whole, (key.name,))
+        return Function("element_at", (whole, literal(key)))
+
+    def _with_receiver(self, node: exp.Dot) -> exp.Expr:
+        """The function after a dot: with what stands before it as its first argument, as DuckDB has it, or of that schema."""
+        call: exp.Expr = node.expression
+        before, name = node.this, function_name(call)
+        if self.scope.session.dialect != "duckdb" or name is None:
+            return call
+        parts = _names_of(before)
+        is_schema = parts is not None and self.scope.resolve(parts) is None
+        return call if is_schema else exp.func(name, before, *call.expressions, dialect="duckdb")
 
     def _comparison(self, operator: ComparisonOperator, node: exp.Expr) -> Expression:
         right = node.expression
@@ -279,7 +301,7 @@ class Reader:
         read = []
         for part in _operands(node):
             if isinstance(part, exp.Lambda):
-                bound = [v.name for v in part.expressions]
+                bound = [self.scope.session.folded(v.name) for v in part.expressions]
                 self._variables.extend(bound)
                 read.append(self.read(part.this))
                 del self._variables[len(self._variables) - len(bound) :]
@@ -303,6 +325,16 @@ class Reader:
             return Function(kind.lower(), self._arguments(node))
         self.scope.session.lose("plan.unknown_expression", f"an expression of kind {kind} is not known", node)
         return UnknownExpression(kind, self._arguments(node))
+
+
+def _names_of(node: exp.Expr) -> tuple[str, ...] | None:
+    """The names of a dotted chain; null where anything else stands in it."""
+    if isinstance(node, exp.Dot):
+        before, last = _names_of(node.this), _names_of(node.expression)
+        return None if before is None or last is None else (*before, *last)
+    if isinstance(node, exp.Column):
+        return tuple(part.name for part in node.parts)
+    return (node.name,) if isinstance(node, exp.Identifier) else None
 
 
 def _unwrapped(node: exp.Expr | None) -> exp.Expr | None:

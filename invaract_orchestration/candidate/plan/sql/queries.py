@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from sqlglot import exp
 
-from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, Expression, reference
+from invaract_orchestration.candidate.plan.expressions import (
+    Alias,
+    Attribute,
+    ColumnReference,
+    Expression,
+    Function,
+    Subquery,
+    UnknownExpression,
+    reference,
+)
 from invaract_orchestration.candidate.plan.nodes import (
     Limit,
     Plan,
@@ -23,6 +33,7 @@ from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Ses
 from invaract_orchestration.candidate.plan.sql.selects import Selects
 from invaract_orchestration.candidate.plan.sql.set_operations import SetOperations, SetWord
 from invaract_orchestration.candidate.plan.sql.values import expression_type
+from invaract_orchestration.candidate.plan.traverse import walk
 from invaract_orchestration.candidate.plan.type_widening import common_type
 from invaract_orchestration.contract.field_types import FieldType
 
@@ -40,16 +51,22 @@ class Queries:
 
     def query(self, node: exp.Expr, around: Scope | None = None) -> Plan:
         """The plan of a query; `around` is the scope of the query that holds it, whose columns it may read."""
+        with self._named_in(node, around):
+            plan, scope = self._body(node, around)
+            return self._after(node, plan, scope)
+
+    @contextmanager
+    def _named_in(self, node: exp.Expr, around: Scope | None) -> Iterator[None]:
+        """The queries that the WITH of a query names, for as long as that query is read."""
         with_ = node.args.get("with_")
-        if with_ is not None:
-            self.bindings.append({})
-            for one in with_.expressions:
-                self._bind(one, around, is_recursive=bool(with_.args.get("recursive")))
-        plan, scope = self._body(node, around)
-        plan = self._after(node, plan, scope)
-        if with_ is not None:
+        self.bindings.append({})
+        try:
+            if with_ is not None:
+                for one in with_.expressions:
+                    self._bind(one, around, is_recursive=bool(with_.args.get("recursive")))
+            yield
+        finally:
             self.bindings.pop()
-        return plan
 
     def bind(self, name: str, plan: Plan, columns: Sequence[str] = ()) -> None:
         """Make the plan readable under a name, as a CTE or a view is."""
@@ -60,14 +77,19 @@ class Queries:
         columns = [c.name for c in alias.args.get("columns") or ()] if isinstance(alias, exp.TableAlias) else []
         body = node.this
         if is_recursive and isinstance(body, exp.Union):
-            start = self._renamed(self.query(body.this, around), columns)
-            self.bind(node.alias, start)  # what the recursive part reads has the shape of the start
-            self.bindings[-1][node.alias.lower()].is_used = True
-            again = self.query(body.expression, around)
-            self.bind(node.alias, self.sets.united(start, again, line=line_of(body), again=start), columns)
+            self.bind(node.alias, self._repeated(node.alias, columns, body, around), columns)
             return
         changed = self.changing(body)  # a WITH of PostgreSQL can hold a DELETE
         self.bind(node.alias, self.query(body, around) if changed is None else changed, columns)
+
+    def _repeated(self, name: str, columns: Sequence[str], body: exp.Union, around: Scope | None) -> Plan:
+        """A recursive query. What its recursive part reads under its name has the shape of the start."""
+        with self._named_in(body, around):
+            start = self._renamed(self.query(body.this, around), columns)
+            self.bind(name, start)
+            self.bindings[-1][name.lower()].is_used = True
+            again = self.query(body.expression, around)
+        return self.sets.united(start, again, line=line_of(body), again=start)
 
     def _body(self, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope | None]:
         match node:
@@ -114,11 +136,18 @@ class Queries:
         rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
         reader = Reader(Scope(self.session, parent=around), self.query)
         cells = [[reader.read(cell) for cell in row] for row in rows]
-        columns = []
-        for at in range(max((len(row) for row in cells), default=0)):
-            types = [expression_type(row[at]) for row in cells if at < len(row)]
-            columns.append(self.session.attribute(f"col{at + 1}", _met([t for t in types if t is not None])))
-        return Read(dataset="(values)", columns=tuple(columns), inline=True, rows=len(rows), line=line_of(node))
+        columns = [[row[at] for row in cells if at < len(row)] for at in range(max(map(len, cells), default=0))]
+        names = [
+            self.session.attribute(f"col{at}", _met([t for t in map(expression_type, column) if t is not None]))
+            for at, column in enumerate(columns, 1)
+        ]
+        is_written = not any(_comes_from_elsewhere(part) for row in cells for cell in row for part in walk(cell))
+        made = tuple(names) if is_written else ()
+        read = Read(dataset="(values)", columns=made, inline=True, rows=len(rows), line=line_of(node))
+        if is_written:
+            return read
+        values = (column[0] if len(column) == 1 else Function("values", tuple(column)) for column in columns)
+        return Project(child=read, items=tuple(map(Alias, names, values)), line=read.line)
 
     def _after(self, node: exp.Expr, plan: Plan, scope: Scope | None) -> Plan:
         if isinstance(node, exp.Subquery | exp.SetOperation | exp.Table) or scope is None:
@@ -156,12 +185,21 @@ class Queries:
         return Project(child=plan, items=items, line=plan.line)
 
 
+def _comes_from_elsewhere(node: Expression) -> bool:
+    """Whether a cell's value is that of a column, of a query, or of what nobody knows."""
+    return isinstance(node, ColumnReference | Subquery | UnknownExpression)
+
+
 def _has_own_clauses(node: exp.Expr) -> bool:
     return any(node.args.get(clause) for clause in ("with_", "order", "limit", "offset", "sort", "cluster", "distribute"))
 
 
 def _count(node: exp.Expr) -> int | None:
+    """How many rows a LIMIT lets through at most; null where only the run knows: a percentage, ties, so many of each group."""
     value = node.args.get("expression") or node.args.get("count")
+    options = node.args.get("limit_options")
+    if node.expressions or (options is not None and (options.args.get("percent") or options.args.get("with_ties"))):
+        return None
     if isinstance(node, exp.Offset) or not isinstance(value, exp.Literal) or not str(value.this).isdigit():
         return None
     return int(value.this)

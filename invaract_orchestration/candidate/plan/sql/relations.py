@@ -33,8 +33,10 @@ from invaract_orchestration.candidate.plan.sql.parse import is_comma
 from invaract_orchestration.candidate.plan.sql.pivots import pivoted
 from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
 from invaract_orchestration.candidate.plan.sql.values import expression_type, function_name, named_columns
+from invaract_orchestration.candidate.plan.traverse import free_references
 
 _READERS = ("read_", "parquet_scan", "delta_scan", "iceberg_scan")  # functions that read the files of a path
+_LATERAL_UNSAID = "duckdb"  # a subquery there may read the tables before it without the word
 _FLATTENED = ("seq", "key", "path", "index", "value", "this")  # what FLATTEN of Snowflake gives
 
 
@@ -107,9 +109,11 @@ class Relations:
             self._joined_rows(found, factor, join)
             return
         is_lateral = isinstance(factor, exp.Lateral)
-        if is_lateral:
-            around = Scope(self._session, list(found.scope.relations), dict(found.scope.merged), parent=found.scope.parent)
+        if is_lateral or (self._session.dialect == _LATERAL_UNSAID and isinstance(factor, exp.Subquery | exp.Values)):
+            left = found.scope
+            around = Scope(self._session, list(left.relations), dict(left.merged), parent=left.parent, is_beside=not is_lateral)
             right, names = self._factor(factor, around)
+            is_lateral = is_lateral or _reads_of(right, found.plan)
         elif inner:
             chained = self._chain(factor, inner, found.scope.parent)
             right, names = chained.plan, chained.scope
@@ -128,6 +132,8 @@ class Relations:
             shared = [name for name in left_names if name.lower() in offered]
         pairs = [(found.scope.resolve((name,)), names.resolve((name,)), name) for name in shared]
         equal: list[Expression] = [Comparison("=", a, b) for a, b, _ in pairs if a is not None and b is not None]
+        if _is_nearest(join) and equal and isinstance(last := equal[-1], Comparison):
+            equal[-1] = Comparison(">=", last.left, last.right)
         before = dict(found.scope.merged)
         found.scope.relations.extend(names.relations)
         found.scope.hidden |= names.hidden
@@ -208,6 +214,8 @@ class Relations:
     def _factor(self, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
         if isinstance(node, exp.Table) and not _is_function(node):
             plan, scope = self._table(node, around)
+        elif isinstance(node, exp.Pivot):  # a statement of DuckDB's
+            plan, scope = self._named(self._query(node, around), node, around)
         elif isinstance(node, exp.Subquery | exp.Paren) and not isinstance(node.this, exp.Query):
             chained = self._chain(node.this, list(node.args.get("joins") or ()), around)
             plan, scope = self._aliased(chained.plan, chained.scope, node)
@@ -316,8 +324,22 @@ def _is_function(node: exp.Table) -> bool:
 
 
 def _is_table_generator(node: exp.Expr) -> bool:
-    """A table function that reads the tables before it."""
-    return isinstance(node, exp.Table) and _is_function(node) and node.this.find(exp.Column) is not None
+    """A table function that reads the tables before it. What stands before the `=` of an argument is its name, no column."""
+    if not isinstance(node, exp.Table) or not _is_function(node):
+        return False
+    named = {id(one.this) for one in node.this.expressions if isinstance(one, exp.EQ)}
+    return any(id(column) not in named for column in node.this.find_all(exp.Column))
+
+
+def _reads_of(plan: Plan, left: Plan) -> bool:
+    """Whether a plan reads columns that another puts out."""
+    return not {r.id for r in free_references(plan)}.isdisjoint(a.id for a in left.output)
+
+
+def _is_nearest(join: exp.Join) -> bool:
+    """Whether a join takes the nearest row by the last column of its USING."""
+    words = {str(join.args.get(part) or "").upper() for part in ("method", "kind")}
+    return "ASOF" in words and join.args.get("match_condition") is None
 
 
 def _kind(join: exp.Join) -> JoinKind:

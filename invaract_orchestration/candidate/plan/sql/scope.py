@@ -108,7 +108,8 @@ class Relation:
 
 @dataclass(slots=True)
 class Scope:
-    """The relations of one FROM. `merged`: the columns of USING and NATURAL, which stand first in `*`."""
+    """The relations of one FROM. `merged`: the columns of USING and NATURAL, which stand first in `*`. `is_beside`: those that
+    stand beside a subquery which does not say that it reads them."""
 
     session: Session
     relations: list[Relation] = field(default_factory=list)
@@ -117,6 +118,7 @@ class Scope:
     parent: Scope | None = None
     aliases: dict[str, Expression] = field(default_factory=dict)
     outputs: dict[str, Expression] = field(default_factory=dict)
+    is_beside: bool = False
 
     def star(self) -> list[Attribute]:
         """What `*` stands for: the columns of USING first, or where the left one of each pair stands."""
@@ -149,12 +151,14 @@ class Scope:
         return self._in_from(parts) is not None
 
     def _around(self, parts: tuple[str, ...]) -> Expression | None:
-        around = self.parent
-        while around is not None:
-            found = around._in_from(parts)
+        scope, is_open = self, False
+        while scope.parent is not None:
+            is_open = is_open or any(relation.open_table is not None for relation in scope.relations)
+            scope = scope.parent
+            may_be_inner = scope.is_beside and is_open and len(parts) == 1
+            found = None if may_be_inner else scope._in_from(parts)
             if found is not None:
                 return stepped_into(reference(found[0], outer=True), found[1])
-            around = around.parent
         return None
 
     def _in_from(self, parts: tuple[str, ...]) -> tuple[Attribute, tuple[str, ...]] | None:

@@ -24,7 +24,7 @@ from invaract_orchestration.contract.field_types import Struct
 def named_item(node: exp.Expr, expression: Expression, session: Session) -> Alias:
     """The expression under its alias or own name; a column that keeps its name keeps its id."""
     name = _output_name(node, expression, session.dialect)
-    if isinstance(expression, ColumnReference) and not expression.path:
+    if isinstance(expression, ColumnReference) and not expression.path and not expression.outer:
         is_renamed = isinstance(node, exp.Alias) and name.lower() != expression.name.lower()
         if not is_renamed:
             return Alias(Attribute(expression.id, name, expression.type), expression)

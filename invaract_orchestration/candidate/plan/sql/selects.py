@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from sqlglot import exp
 
@@ -19,7 +20,11 @@ from invaract_orchestration.candidate.plan.sql.grouping import GroupedOutput, Ke
 from invaract_orchestration.candidate.plan.sql.relations import Relations
 from invaract_orchestration.candidate.plan.sql.scope import Scope, Session, line_of
 from invaract_orchestration.candidate.plan.sql.select_lists import named_item, star_in, starred
+from invaract_orchestration.candidate.plan.sql.values import function_name
 from invaract_orchestration.candidate.plan.traverse import rebuilt, walk
+
+_TIME_WINDOWS = frozenset({"window", "session_window"})
+_ALIASES_IN_WHERE = frozenset({"duckdb", "snowflake"})
 
 
 class Selects:
@@ -37,9 +42,12 @@ class Selects:
         for where in (node.args.get("prewhere"), node.args.get("where")):
             if where is None:
                 continue
-            plan = Filter(child=plan, condition=Reader(scope, self._query).read(where.this), line=line_of(where))
+            with self._with_aliases(node, scope):
+                condition = Reader(scope, self._query).read(where.this)
+            plan = Filter(child=plan, condition=condition, line=line_of(where))
         named = {w.name.lower(): w for w in node.args.get("windows") or () if isinstance(w, exp.Window)}
         reader = Reader(scope, self._query, windows=[], generators=[], named_windows=named)
+        self._name_time_windows(node, reader)
         items = self._items(node, reader)
         for made, columns in reader.generators or ():
             added = tuple(item.attribute for item in columns)
@@ -52,6 +60,26 @@ class Selects:
             columns_on = on.expressions if isinstance(on, exp.Tuple) else [on] if on is not None else []
             plan = Distinct(child=plan, columns=tuple(Reader(scope, self._query).read(c) for c in columns_on))
         return plan, scope
+
+    @contextmanager
+    def _with_aliases(self, node: exp.Select, scope: Scope) -> Iterator[None]:
+        """WHERE with the aliases of the select list, in a dialect that lets it read them; a column of that name goes first."""
+        is_told = all(relation.open_table is None for relation in scope.relations)
+        if is_told and self._session.dialect in _ALIASES_IN_WHERE:
+            for one in node.expressions:
+                if isinstance(one, exp.Alias) and not scope.knows((one.alias,)):
+                    scope.aliases[one.alias.lower()] = Reader(scope, self._query).read(one.this)
+        yield
+        scope.aliases.clear()
+
+    @staticmethod
+    def _name_time_windows(node: exp.Select, reader: Reader) -> None:
+        """A time window that is grouped by can be read under the name of its function."""
+        group = node.args.get("group")
+        for one in () if group is None else group.expressions:
+            name = function_name(one)
+            if name in _TIME_WINDOWS:
+                reader.scope.aliases[name] = reader.read(one)
 
     def _computed(self, node: exp.Select, plan: Plan, reader: Reader, items: list[Alias]) -> Plan:
         """Grouping, windows and the select list."""

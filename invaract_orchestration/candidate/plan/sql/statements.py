@@ -33,7 +33,8 @@ class Statements:
             is_view = isinstance(one, exp.Create) and str(one.args.get("kind")).upper() in ("VIEW", "TABLE")
             if is_view and one.expression is not None:
                 target = _target(one.this)
-                self._queries.bind(target.rpartition(".")[2], self._queries.query(one.expression))
+                columns = [c.name for c in one.this.expressions] if isinstance(one.this, exp.Schema) else []
+                self._queries.bind(target.rpartition(".")[2], self._queries.query(one.expression), columns)
             elif isinstance(one, exp.Query | exp.Values | exp.Paren):
                 kind = type(one).__name__
                 self._session.lose("plan.unread_statement", f"a {kind} before the last statement is not judged", one)
@@ -48,7 +49,8 @@ class Statements:
             case exp.Insert() if isinstance(node.expression, exp.Expr):
                 return self._write(node, node.expression, _mode_of(node))
             case exp.Create() if isinstance(node.expression, exp.Expr):
-                return self._write(node, node.expression, "create")
+                is_anew = bool(node.args.get("replace")) and str(node.args.get("kind")).upper() == "TABLE"
+                return self._write(node, node.expression, "overwrite" if is_anew else "create")
             case exp.Merge():
                 return self._changes.merge(node)
             case exp.Update():
