@@ -22,7 +22,7 @@ Key = dg.AssetKey | str | Sequence[str]
 
 def contract_asset(
     contract: Contract | str | Path, *, source: str | None = None, key: Key | None = None, candidate_key: Key | None = None,
-    deps: Iterable[Any] | None = None, ins: Mapping[str, dg.AssetIn] | None = None,
+    name: str | None = None, deps: Iterable[Any] | None = None, ins: Mapping[str, dg.AssetIn] | None = None,
     partitions_def: dg.PartitionsDefinition[str] | None = None, backfill_policy: dg.BackfillPolicy | None = None,
     group_name: str | None = None, owners: Sequence[str] | None = None, tags: Mapping[str, str] | None = None,
     kinds: set[str] | None = None, automation_condition: dg.AutomationCondition[Any] | None = None,
@@ -40,6 +40,7 @@ def contract_asset(
         contract: the agreement, or its file.
         source: the place of the files, instead of the contract's.
         key: the published asset; the contract's id by default. The candidate stands beside it, ending in `_candidate`.
+        name: the step's name; the function's by default. No two steps of a project have one.
         parameters: what fills the contract's `{name}`s, when the partition's key alone does not say it.
 
     Raises:
@@ -55,7 +56,7 @@ def contract_asset(
     published = _changed(published, {**both, **own}, deps=[candidate.key], skippable=True)
     gated = Gated(
         contract=agreed, candidate=candidate.key, published=published.key, source=source, parameters=parameters,
-        resource_key=resource_key,
+        partitions=partitions_def, resource_key=resource_key,
     )  # fmt: skip
     checks = _check_specs(agreed, said, candidate.key, partitions_def)
 
@@ -64,8 +65,8 @@ def contract_asset(
         above = [asset_in.key or dg.AssetKey([name]) for name, asset_in in inputs.items()]
         offered = _changed(candidate, both, deps=[*(deps or candidate.deps), *above], skippable=True)
         build = dg.multi_asset(
-            name=check_name(producer.__name__), specs=[offered, published], check_specs=checks, can_subset=False, ins=inputs,
-            partitions_def=partitions_def, backfill_policy=backfill_policy, retry_policy=retry_policy, pool=pool,
+            name=check_name(name or producer.__name__), specs=[offered, published], check_specs=checks, can_subset=False,
+            ins=inputs, partitions_def=partitions_def, backfill_policy=backfill_policy, retry_policy=retry_policy, pool=pool,
             op_tags=op_tags,
         )  # fmt: skip
         return build(build_op(gated, producer))

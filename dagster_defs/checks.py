@@ -10,10 +10,10 @@ from typing import Any
 
 import dagster as dg
 
-from dagster_defs.events import Story
+from dagster_defs.events import Story, failure_from
 from dagster_defs.names import check_name
 from dagster_defs.resource import ContractGateResource
-from dagster_defs.slices import Parameters, parameters_of, relocated
+from dagster_defs.slices import Parameters, parameters_of, partition_of, relocated
 from dagster_defs.translator import ContractTranslator
 from invaract_orchestration.checks.catalogue import declared_checks
 from invaract_orchestration.contract.load import load_contract
@@ -47,17 +47,18 @@ def build_contract_checks(
         name=f"{check_name(agreed.contract)}_contract_checks", specs=specs, required_resource_keys={resource_key}
     )
     def contract_checks(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
-        yield from _story(context, agreed, key, source, parameters, getattr(context.resources, resource_key)).rule_events()
+        partition = partition_of(context, partitions_def)
+        resource = getattr(context.resources, resource_key)
+        yield from _story(context, agreed, key, source, parameters, partition, resource).rule_events()
 
     return contract_checks
 
 
 def _story(
     context: dg.AssetCheckExecutionContext, contract: Contract, key: dg.AssetKey, source: str | None,
-    parameters: Parameters | None, resource: ContractGateResource,
+    parameters: Parameters | None, partition: str | None, resource: ContractGateResource,
 ) -> Story:  # fmt: skip
     op = context.op_execution_context
-    partition = op.partition_key if op.has_partition_key else None
     origin = {"orchestrator": "dagster", "asset": key.to_user_string(), "run_id": op.run.run_id, "job": op.run.job_name}
     placed = relocated(resource.placed(contract), source)
     try:
@@ -65,7 +66,7 @@ def _story(
             placed, tell=context.log.info, context=origin, parameters=parameters_of(placed, partition, parameters)
         )
     except InvaractError as error:
-        raise dg.Failure(description=str(error), metadata={"invaract/code": error.code}, allow_retries=False) from None
+        raise failure_from(error) from None
     story = Story(
         contract=placed, candidate=key, published=key, result=result, partition=partition,
         page=resource.audit_page(result.attempt_id),

@@ -112,15 +112,16 @@ class ContractGateComponent(dg.Component, dg.Resolvable):
     def _assets(self, gate: Gate, folder: Path, resource_key: str) -> list[dg.AssetsDefinition]:
         contract = load_contract(folder / gate.contract)
         build = contract_asset(
-            contract, source=gate.source, key=_key(gate.key), group_name=gate.group_name, partitions_def=gate.partitions,
-            parameters=gate.parameters, deps=[dg.AssetKey.from_user_string(d) for d in gate.deps] or None, pool=gate.pool,
+            contract, source=gate.source, key=_key(gate.key), name=gate.key or contract.contract,
+            group_name=gate.group_name, partitions_def=gate.partitions, parameters=gate.parameters,
+            deps=[dg.AssetKey.from_user_string(d) for d in gate.deps] or None, pool=gate.pool,
             retry_policy=dg.RetryPolicy(max_retries=gate.max_retries) if gate.max_retries else None,
             translator=_Translated(self.translation), resource_key=resource_key,
         )  # fmt: skip
         published = build(_producer(gate, contract))
         if not gate.quarantine:
             return [published]
-        candidate = next(key for key in published.keys if key.path[-1].endswith("_candidate"))
+        candidate = next(iter(published.check_keys)).asset_key
         aside = quarantine_asset(
             contract, candidate=candidate, group_name=gate.group_name, partitions_def=gate.partitions,
             parameters=gate.parameters, resource_key=resource_key,
@@ -150,7 +151,6 @@ def _producer(gate: Gate, contract: Contract) -> Any:
         def from_source() -> None:
             """The contract's own source says where the rows are."""
 
-        from_source.__name__ = contract.contract
         return from_source
     module, _, name = gate.producer.partition(":")
     try:

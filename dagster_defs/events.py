@@ -15,6 +15,7 @@ from dagster_defs.metadata import (
     found_text,
     outcome_of,
     published_metadata,
+    short,
 )  # fmt: skip
 from dagster_defs.names import VERDICT, check_name
 from invaract_orchestration.audit.log import AttemptView
@@ -22,6 +23,7 @@ from invaract_orchestration.audit.result import GateResult
 from invaract_orchestration.checks.catalogue import DeclaredCheck, declared_checks, results_by_check
 from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.errors import ContractError, InvaractError, MissingExtra, UsageError
 from invaract_orchestration.verdict.verdict import Bound, Verdict
 
 BLOCKED = "invaract/blocked"
@@ -107,16 +109,10 @@ class Story:
         if visible is not None and not is_known:
             yield self._logged(visible)
 
-    def check_outputs(self) -> Iterator[dg.Output[None]]:
-        """What the op still owes Dagster for checks that were logged by partition."""
-        for check in (VERDICT, *(rule.check for rule in declared_checks(self.contract))):
-            spec = dg.AssetCheckSpec(check_name(check), asset=self.candidate)
-            yield dg.Output(None, output_name=spec.get_python_identifier())
-
     def failure(self) -> dg.Failure | None:
-        """Why the step fails: a rejected batch is not tried again, an attempt that could not judge may be."""
+        """Why the step fails: a rejected batch is not tried again, an attempt that could not judge or record may be."""
         result = self.result
-        if result.state in ("published", "no_op"):
+        if result.state in ("published", "no_op") and result.is_recorded:
             return None
         where = f"{result.contract} ({self.partition})" if self.partition is not None else result.contract
         text = f"{where}: {result.state}: {result.message}" + (f"\nHint: {result.hint}" if result.hint else "")
@@ -149,12 +145,32 @@ class Story:
         )
 
 
+def check_outputs(contract: Contract, candidate: dg.AssetKey) -> Iterator[dg.Output[None]]:
+    """What the op of a run over several partitions owes Dagster for checks that were logged by partition."""
+    for check in (VERDICT, *(rule.check for rule in declared_checks(contract))):
+        spec = dg.AssetCheckSpec(check_name(check), asset=candidate)
+        yield dg.Output(None, output_name=spec.get_python_identifier())
+
+
+def failure_from(error: InvaractError) -> dg.Failure:
+    """An error of the gate's own tree; a call or contract that makes no sense is not tried again."""
+    is_misuse = isinstance(error, UsageError | ContractError | MissingExtra)
+    return dg.Failure(description=str(error), metadata={"invaract/code": error.code}, allow_retries=not is_misuse)
+
+
+def of_partition(failure: dg.Failure, partition: str) -> dg.Failure:
+    """The failure with the partition that it is about."""
+    return dg.Failure(
+        description=f"{partition}: {failure.description}", metadata=failure.metadata, allow_retries=failure.allow_retries
+    )
+
+
 def failure_of(failures: Sequence[dg.Failure]) -> dg.Failure:
     """One failure for several partitions; tried again when any of them may be, as published ones are not published twice."""
-    blocked = [entry for f in failures for entry in f.metadata[BLOCKED].value]  # type: ignore[union-attr]
+    told = [f.metadata[BLOCKED].value for f in failures if BLOCKED in f.metadata]
     return dg.Failure(
         description="\n".join(str(f.description) for f in failures),
-        metadata={**failures[0].metadata, BLOCKED: dg.MetadataValue.json(blocked)},
+        metadata={**failures[0].metadata, BLOCKED: dg.MetadataValue.json([entry for each in told for entry in each])},  # type: ignore[union-attr]
         allow_retries=any(f.allow_retries for f in failures),
     )  # fmt: skip
 
@@ -189,4 +205,4 @@ def _severity_of(rule: DeclaredCheck, results: Sequence[CheckResult]) -> dg.Asse
 
 def _describe(rule: DeclaredCheck, results: Sequence[CheckResult]) -> str:
     """`broken: 3 rows of 100 failed`."""
-    return f"{outcome_of(rule, results)}: {found_text(results)}" if results else outcome_of(rule, results)
+    return short(f"{outcome_of(rule, results)}: {found_text(results)}") if results else outcome_of(rule, results)

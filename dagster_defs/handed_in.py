@@ -12,7 +12,7 @@ import hashlib
 import inspect
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,7 +72,7 @@ def offered(contract: Contract, rows: Any, slot: Slot, lake_root: Path, engine: 
 
 def _own_source(contract: Contract, slot: Slot) -> Offer:
     parameters = parameters_of(contract, slot.partition, slot.parameters)
-    if not is_told_apart(slot.partition, parameters):
+    if not is_told_apart(slot.partition, parameters, slot.parameters):
         raise UsageError(
             f"{slot.asset} has partitions, and the contract's source and target are the same for all of them",
             hint="put the partition into the contract, such as source.location: in/{day}.csv",
@@ -82,8 +82,8 @@ def _own_source(contract: Contract, slot: Slot) -> Offer:
 
 def _query(contract: Contract, sql: str, slot: Slot) -> Offer:
     parameters = parameters_of(contract.with_query(sql), slot.partition, slot.parameters)
-    if not is_told_apart(slot.partition, parameters):
-        sql, parameters = f"{sql}\n/* {{{PARTITION}}} */", {**parameters, PARTITION: str(slot.partition)}
+    for name, partition in _further(slot, parameters).items():
+        sql, parameters = f"{sql}\n/* {{{name}}} */", {**parameters, name: partition}
     call: dict[str, Any] = {"transform": sql, "parameters": parameters}
     if not tables_read(fill(sql, parameters)):
         digest = hashlib.sha256("\n".join([slot.asset, str(slot.partition), sql]).encode()).hexdigest()
@@ -103,6 +103,16 @@ def _frame(contract: Contract, rows: Any, slot: Slot, engine: str) -> Offer:
     return Offer(contract=contract, call={"frame": rows, "parameters": parameters, "submission_id": f"f-{digest[:24]}"})
 
 
+def _further(slot: Slot, parameters: Mapping[str, str]) -> dict[str, str]:
+    """The parameter that the partition needs where the others do not tell it from the next one."""
+    if is_told_apart(slot.partition, parameters, slot.parameters):
+        return {}
+    name = PARTITION
+    while name in parameters:
+        name += "_"
+    return {name: str(slot.partition)}
+
+
 def _library(rows: Any) -> str:
     return type(rows).__module__.partition(".")[0]
 
@@ -111,8 +121,8 @@ def _written(contract: Contract, rows: Any, slot: Slot, folder: Path) -> Offer:
     source = contract.source or Source()
     used = placeholders(source.location or "")
     parameters = parameters_of(contract, slot.partition, slot.parameters)
-    if not is_told_apart(slot.partition, parameters):
-        used, parameters = (*used, PARTITION), {**parameters, PARTITION: str(slot.partition)}
+    further = _further(slot, parameters)
+    used, parameters = (*used, *further), {**parameters, **further}
     location = str(folder / "-".join(["rows", *(f"{{{name}}}" for name in used)])) + ".parquet"
     try:
         path = Path(fill(location, parameters))
@@ -137,8 +147,9 @@ def _write(rows: Any, path: Path) -> None:
         with pq.ParquetWriter(path, reader.schema, coerce_timestamps="us") as writer:
             for batch in reader:
                 writer.write_batch(batch)
-    except (pa.ArrowException, ValueError, TypeError, OSError) as error:
-        # the library's own message may hold values
+    except UsageError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a lazy frame is computed here, and its library's message may hold values
         raise EngineFailure(
             f"the rows that were returned could not be written down: {type(error).__name__}",
             hint="cast columns of mixed types, and times finer than a microsecond, before returning them",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import dagster as dg
 
@@ -13,9 +14,13 @@ from invaract_orchestration.checks.result import CheckResult
 from invaract_orchestration.contract.model import Contract
 
 Metadata = dict[str, Any]
+T = TypeVar("T")
 
-_MOST_ROWS = 60
 _LONGEST = 240
+_MOST_LETTERS = 12_000
+"""How long a list of names may be in one event, as Dagster keeps events whole: what is left out is in the audit."""
+_FRAME = "." * 110
+"""What Dagster writes around an entry."""
 NOT_JUDGED = "not judged"
 
 
@@ -35,18 +40,29 @@ def candidate_metadata(
     """What was offered: rows, where they went, failing rows of each check as numbers, and every outcome as a table."""
     counts = result.counts
     digest = result.verdict.bound.candidate_digest if result.verdict and result.verdict.bound else None
+    reasons = result.verdict.reasons if result.verdict else ()
     return {
         **attempt_metadata(result, page),
         **_numbers({"dagster/row_count": counts.candidate, "invaract/rows_read": counts.read,
                     "invaract/rows_failing": counts.failing, "invaract/rows_set_aside": counts.quarantined}),
-        **{f"invaract/failed/{check}": sum(r.failed or 0 for r in results)
-           for check, results in list(answers.items())[:_MOST_ROWS] if any(r.rows is not None for r in results)},
+        **_failed_rows(answers),
         "invaract/candidate_digest": digest,
         "invaract/outcomes": outcome_table(answers, declared_checks(contract)),
-        "invaract/reasons": ", ".join(result.verdict.reasons[:20]) if result.verdict and result.verdict.reasons else "none",
+        "invaract/reasons": short(", ".join(reasons), 2000) or "none",
         "invaract/contract_version": contract.version,
         **_column_lineage(contract, result),
     }  # fmt: skip
+
+
+def _failed_rows(answers: Mapping[str, tuple[CheckResult, ...]]) -> dict[str, int]:
+    """Failing rows of each check that counts rows; those with some stand first."""
+    counted = {
+        check: sum(r.failed or 0 for r in results)
+        for check, results in answers.items()
+        if any(r.rows is not None for r in results)
+    }
+    ordered = sorted(counted.items(), key=lambda entry: not entry[1])
+    return {f"invaract/failed/{check}": failed for check, failed in _within(ordered, lambda entry: (entry[0],))}
 
 
 def _column_lineage(contract: Contract, result: GateResult) -> Metadata:
@@ -65,7 +81,14 @@ def _column_lineage(contract: Contract, result: GateResult) -> Metadata:
         for column, sources in result.lineage.items()
         if sources
     }
-    return {"dagster/column_lineage": dg.TableColumnLineage(found)} if found else {}
+    return _lineage(found)
+
+
+def _lineage(found: Mapping[str, list[dg.TableColumnDep]]) -> Metadata:
+    """Columns with their sources; nothing when there are none, or more than an event should carry."""
+    texts = [text for deps in found.values() for d in deps for text in (*d.asset_key.path, d.column_name, _FRAME)]
+    letters = _letters(*found, *texts)
+    return {"dagster/column_lineage": dg.TableColumnLineage(found)} if found and letters <= _MOST_LETTERS else {}
 
 
 def published_metadata(contract: Contract, result: GateResult, page: str | None, candidate: dg.AssetKey) -> Metadata:
@@ -77,7 +100,7 @@ def published_metadata(contract: Contract, result: GateResult, page: str | None,
     return {
         **attempt_metadata(result, page),
         "dagster/uri": result.target,
-        "dagster/column_lineage": dg.TableColumnLineage(lineage),
+        **_lineage(lineage),
         "invaract/table_version": publication.table_version,
         "invaract/mode": publication.mode,
         "invaract/method": publication.method[:_LONGEST],
@@ -98,15 +121,15 @@ def check_metadata(rule: DeclaredCheck, results: Sequence[CheckResult], page: st
     return {
         "invaract/check": rule.check,
         "invaract/outcome": outcome_of(rule, results),
-        "invaract/expected": _short("; ".join(r.expected for r in results) or rule.expected),
-        "invaract/found": _short(found_text(results)),
+        "invaract/expected": short("; ".join(r.expected for r in results) or rule.expected),
+        "invaract/found": short(found_text(results)),
         "invaract/evidence": first.evidence if first is not None else "none",
         **_numbers({
             "invaract/rows": first.rows if first is not None else None,
             "invaract/failed_rows": sum(r.failed or 0 for r in results) if first is not None and first.rows is not None else None,
             "invaract/undecided_rows": (sum(r.undecided for r in results) or None) if results else None,
         }),
-        **({"invaract/hint": _short(hints)} if hints else {}),
+        **({"invaract/hint": short(hints)} if hints else {}),
         **({"invaract/audit": dg.MetadataValue.url(page)} if page else {}),
     }  # fmt: skip
 
@@ -128,20 +151,37 @@ def outcome_table(answers: Mapping[str, tuple[CheckResult, ...]], declared: Sequ
     rows = [(rule, answers.get(rule.check, ())) for rule in declared]
     rows.sort(key=lambda row: outcome_of(*row) == "kept")
     records = [
-        dg.TableRecord({
-            "rule": rule.check, "severity": rule.severity, "outcome": outcome_of(rule, results),
-            "expected": _short(rule.expected), "found": _short(found_text(results)),
+        {
+            "rule": short(rule.check), "severity": rule.severity, "outcome": outcome_of(rule, results),
+            "expected": short(rule.expected), "found": short(found_text(results)),
             "evidence": results[0].evidence if results else "none",
-        })
-        for rule, results in rows[:_MOST_ROWS]
+        }
+        for rule, results in rows
     ]  # fmt: skip
     names = ("rule", "severity", "outcome", "expected", "found", "evidence")
-    return dg.MetadataValue.table(records, schema=dg.TableSchema(columns=[dg.TableColumn(n) for n in names]))
+    shown = [dg.TableRecord(record) for record in _within(records, lambda record: (*record, *record.values()))]
+    return dg.MetadataValue.table(shown, schema=dg.TableSchema(columns=[dg.TableColumn(n) for n in names]))
+
+
+def _within(entries: Iterable[T], texts: Callable[[T], Iterable[str]]) -> Iterator[T]:
+    """The first entries, as many as an event should carry; `texts` are those of one."""
+    left = _MOST_LETTERS
+    for entry in entries:
+        left -= _letters(*texts(entry), _FRAME)
+        if left < 0:
+            return
+        yield entry
+
+
+def _letters(*texts: str) -> int:
+    """How long texts are as Dagster stores them: a letter beyond ASCII takes six."""
+    return sum(len(json.dumps(text)) for text in texts)
 
 
 def _numbers(values: Mapping[str, int | None]) -> dict[str, int]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+def short(text: str, longest: int = _LONGEST) -> str:
+    """The text, cut off where it is longer than people read."""
+    return text if len(text) <= longest else text[: longest - 3] + "..."

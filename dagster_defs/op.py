@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.resource_annotation import get_resource_args
 
-from dagster_defs.events import Story, as_published_before, failure_of
+from dagster_defs.events import Story, as_published_before, check_outputs, failure_from, failure_of, of_partition
 from dagster_defs.handed_in import Slot, offered
 from dagster_defs.resource import ContractGateResource
-from dagster_defs.slices import Parameters, relocated
+from dagster_defs.slices import Parameters, partition_of, relocated
 from invaract_orchestration.contract.model import Contract
-from invaract_orchestration.errors import ContractError, InvaractError, UsageError
+from invaract_orchestration.errors import InvaractError
+from invaract_orchestration.intake.parameters import UnsafeName, check_identifier
 
 Producer = Callable[..., Any]
 
 SUPERSEDE = "invaract/supersede"
 """A run with this tag at `true` publishes a correction that mode `append` refuses otherwise; the audit records it."""
 SUBMISSION = "invaract/submission_id"
-"""A run with this tag submits its batch under that name, such as the same bytes as a new batch; each partition under its own."""
+"""A run with this tag submits its batches under that name, each with its asset and partition: such as the same bytes anew."""
 
 _ALREADY_DONE = "publish.already_done"
-_KNOWN_LIMIT = 20
+_PAGE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,7 @@ class Gated:
     published: dg.AssetKey
     source: str | None
     parameters: Parameters | None
+    partitions: dg.PartitionsDefinition[str] | None
     resource_key: str
 
 
@@ -77,34 +80,40 @@ class _Run:
         self.gated, self.context, self.resource = gated, context, resource
 
     def events(self, rows: Any) -> Iterator[Any]:
-        context = self.context
-        if not context.has_partition_key and context.has_partition_key_range:
+        context, partitions = self.context, self.gated.partitions
+        if partitions is not None and not context.has_partition_key and context.has_partition_key_range:
             yield from self._range(rows, context.partition_keys)
             return
-        story = self._story(rows, context.partition_key if context.has_partition_key else None)
+        partition = partition_of(context, partitions)
+        story = self._story(_rows_of(rows, partition), partition)
         failure = story.failure()
         if failure is not None and not story.is_judged:
             raise failure
-        if not self._is_known(story):
+        is_known = self._is_known(story)
+        if not is_known:
             yield from filter(None, [story.candidate_event()])
         yield from story.check_events()
         if failure is not None:
             raise failure
-        if self._is_known(story):
+        if is_known:
             context.log.info(f"{story.result.message}: consumers have been told of it, so nothing new is reported")
             return
         yield from filter(None, [story.published_event()])
 
     def _range(self, rows: Any, partitions: list[str]) -> Iterator[Any]:
         """A run over several partitions: each goes through the gate and is reported under its own key."""
-        stories = []
+        _check_divides(rows, partitions)
+        failures = []
         for partition in partitions:
-            story = self._story(_rows_of(rows, partition), partition)
-            stories.append(story)
+            try:
+                story = self._story(_rows_of(rows, partition), partition)
+            except dg.Failure as failure:
+                failures.append(of_partition(failure, partition))
+                continue
             for event in story.logged_events(is_known=self._is_known(story)):
                 self.context.log_event(event)
-        failures = [failure for story in stories if (failure := story.failure()) is not None]
-        yield from stories[0].check_outputs()
+            failures += filter(None, [story.failure()])
+        yield from check_outputs(self.gated.contract, self.gated.candidate)
         if failures:
             raise failure_of(failures)
 
@@ -118,13 +127,10 @@ class _Run:
             placed = relocated(resource.placed(gated.contract), gated.source)
             settings = resource.settings()
             with offered(placed, rows, slot, settings.lake_root, settings.engine) as offer:
-                call = {**offer.call, **_asked_by_tags(context.run.tags, partition)}
+                call = {**offer.call, **_asked_by_tags(context.run.tags, gated.published, partition)}
                 result = resource.run(offer.contract, tell=context.log.info, context=run_context(context, slot), **call)
         except InvaractError as error:
-            is_misuse = isinstance(error, UsageError | ContractError)
-            raise dg.Failure(
-                description=str(error), metadata={"invaract/code": error.code}, allow_retries=not is_misuse
-            ) from None
+            raise failure_from(error) from None
         if result.code == _ALREADY_DONE and result.publication is not None:
             result = as_published_before(result, resource.attempt(result.publication.attempt_id))
         return Story(
@@ -139,21 +145,35 @@ class _Run:
         wanted = dg.AssetRecordsFilter(
             asset_key=self.gated.published, asset_partitions=[story.partition] if story.partition is not None else None
         )
-        records = self.context.instance.fetch_materializations(wanted, limit=_KNOWN_LIMIT).records
-        return any(_submission(record) == story.result.submission_id for record in records)
+        cursor, has_more = None, True
+        while has_more:
+            page = self.context.instance.fetch_materializations(wanted, limit=_PAGE, cursor=cursor)
+            if any(_submission(record) == story.result.submission_id for record in page.records):
+                return True
+            cursor, has_more = page.cursor, page.has_more
+        return False
 
 
-def _asked_by_tags(tags: Mapping[str, str], partition: str | None) -> dict[str, Any]:
+def _asked_by_tags(tags: Mapping[str, str], asset: dg.AssetKey, partition: str | None) -> dict[str, Any]:
     """What somebody asked for when launching this run: a correction in mode append, or a batch's own name.
 
-    A backfill gives all its partitions one tag, and a name stands for one batch: each is named by its partition too.
+    A run gives all its assets and partitions one tag, and a name stands for one batch: each is named by both too.
     """
     asked: dict[str, Any] = {}
     if tags.get(SUPERSEDE, "").lower() == "true":
         asked["supersede"] = True
     if tags.get(SUBMISSION):
-        asked["submission_id"] = ".".join(filter(None, (tags[SUBMISSION], partition)))
+        own = (*asset.path, partition) if partition is not None else asset.path
+        asked["submission_id"] = ".".join((tags[SUBMISSION], *map(_safe, own)))
     return asked
+
+
+def _safe(text: str) -> str:
+    """A part of a name as it is, or a digest of it where an id cannot hold it; what somebody typed is left to be refused."""
+    try:
+        return check_identifier("name", text)
+    except UnsafeName:
+        return f"x{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def _submission(record: dg.EventLogRecord) -> Any:
@@ -162,16 +182,23 @@ def _submission(record: dg.EventLogRecord) -> Any:
     return None if value is None else value.value
 
 
-def _rows_of(rows: Any, partition: str) -> Any:
-    if rows is None or isinstance(rows, str) or callable(rows):
+def _check_divides(rows: Any, partitions: Sequence[str]) -> None:
+    """Rows of one frame cannot be told apart by partition."""
+    if len(partitions) > 1 and not (rows is None or isinstance(rows, str | Mapping) or callable(rows)):
+        raise dg.Failure(
+            description="a run over several partitions needs the rows of each\nHint: return a dict of partition key to rows "
+            "(context.partition_keys lists them), or leave the backfill policy out",
+            allow_retries=False,
+        )
+
+
+def _rows_of(rows: Any, partition: str | None) -> Any:
+    """What a producer returned for a partition: of a dict its own, of anything else all of it."""
+    if partition is None or not isinstance(rows, Mapping):
         return rows
-    if isinstance(rows, Mapping) and partition in rows:
-        return rows[partition]
-    raise dg.Failure(
-        description="a run over several partitions needs the rows of each\nHint: return a dict of partition key to rows "
-        "(context.partition_keys lists them), or leave the backfill policy out",
-        allow_retries=False,
-    )  # fmt: skip
+    if partition not in rows:
+        raise dg.Failure(description=f"the dict that was returned has no rows of {partition!r}", allow_retries=False)
+    return rows[partition]
 
 
 def run_context(context: dg.AssetExecutionContext, slot: Slot) -> dict[str, str]:

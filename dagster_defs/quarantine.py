@@ -8,7 +8,7 @@ import dagster as dg
 
 from dagster_defs.blocked import gate_blocked_condition
 from dagster_defs.resource import ContractGateResource
-from dagster_defs.slices import Parameters, parameters_of
+from dagster_defs.slices import Parameters, parameters_of, partition_of
 from dagster_defs.translator import ContractTranslator
 from invaract_orchestration.contract.load import load_contract
 from invaract_orchestration.contract.model import Contract
@@ -45,8 +45,7 @@ def quarantine_asset(
     )  # fmt: skip
     def counts(context: dg.AssetExecutionContext) -> dg.MaterializeResult[None]:
         resource: ContractGateResource = getattr(context.resources, resource_key)
-        partition = context.partition_key if context.has_partition_key else None
-        return dg.MaterializeResult(metadata=_counts(resource, agreed, partition, parameters))
+        return dg.MaterializeResult(metadata=_counts(resource, agreed, partition_of(context, partitions_def), parameters))
 
     return counts
 

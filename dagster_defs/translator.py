@@ -78,24 +78,28 @@ def owners_of(contract: Contract) -> list[str]:
     if contract.owner is None:
         return []
     contact = contract.owner.contact
-    team = re.sub(r"[^A-Za-z0-9_.-]+", "_", contract.owner.team)
+    team = re.sub(r"[^\w.-]+", "_", contract.owner.team)
     return [f"team:{team}", *([contact] if contact and _OWNER.match(contact) else [])]
 
 
+_DAY, _LEAST = timedelta(days=1), timedelta(minutes=1)
+
+
 def freshness_policy(freshness: Freshness | None, timezone: str) -> dg.FreshnessPolicy | None:
-    """A deadline by the clock for `expected_by`, else a window of `every`; none when the contract expects nothing."""
+    """A deadline by the clock for `expected_by`, else a window of `every` or `max_age`; none when the contract expects nothing.
+
+    Dagster knows deadlines of every day alone, so data that is expected less often has a window; none is below a minute.
+    """
     if freshness is None:
         return None
-    window = timedelta(seconds=duration_seconds(freshness.every or "1d"))
-    if freshness.expected_by is not None:
+    every = freshness.every or freshness.max_age
+    window = _DAY if every is None else max(timedelta(seconds=duration_seconds(every)), _LEAST)
+    if freshness.expected_by is not None and window <= _DAY:
         hour, minute = freshness.expected_by.split(":")
         return dg.FreshnessPolicy.cron(
             deadline_cron=f"{int(minute)} {int(hour)} * * *", lower_bound_delta=window, timezone=timezone
         )
-    if freshness.every is None and freshness.max_age is None:
-        return None
-    age = freshness.every or freshness.max_age
-    return dg.FreshnessPolicy.time_window(fail_window=timedelta(seconds=duration_seconds(age or "1d")))
+    return None if every is None else dg.FreshnessPolicy.time_window(fail_window=window)
 
 
 def column_schema(contract: Contract) -> dg.TableSchema:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dagster as dg
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 
+from dagster_defs import contract_asset
 from tests.dagster.project import FILES, Project, failure_of, materialized, metadata_of
 
 pytestmark = pytest.mark.dagster
@@ -120,6 +123,33 @@ def test_contract_asset_metadata_holds_no_cell_value_and_stays_small(project: Pr
     logged = [entry.to_json() for entry in project.instance.all_logs(result.run_id)]
     assert "CANARY" not in "".join(logged)
     assert max(len(text) for text in logged) < 48_000
+
+
+@pytest.mark.parametrize("letters", ["amount", "Betragsgröße"])
+def test_contract_asset_of_many_columns_has_small_events(project: Project, letters: str) -> None:
+    names = [f"{letters}_{'x' * 60}_{number}" for number in range(300)]
+    fields = "".join(f"  - {{name: {name}, type: bigint, required: true, allowed: [{number}, -1]}}\n" for number, name in enumerate(names))
+    (project.root / "wide.yaml").write_text(
+        f"contract: wide\nversion: '1.0.0'\nfields:\n{fields}publish: {{target: ./lake/wide, mode: overwrite}}\n"
+        "source: {format: sql, sql: select * from raw, inputs: {raw: ./lake/raw}}\n"
+    )
+
+    def publish(value: int) -> dg.ExecuteInProcessResult:
+        table = pa.table({name: pa.array([number if value else 7000], pa.int64()) for number, name in enumerate(names)})
+        write_deltalake(project.root / "lake/raw", table, mode="overwrite")
+
+        @contract_asset(project.root / "wide.yaml")
+        def wide() -> None: ...
+
+        return project.run(wide)
+
+    good, bad = publish(1), publish(0)
+    assert (good.success, bad.success) == (True, False)
+    logged = [entry.to_json() for run in (good, bad) for entry in project.instance.all_logs(run.run_id)]
+    assert max(len(text) for text in logged) < 48_000
+    told = metadata_of(bad, "wide_candidate")
+    assert told[f"invaract/failed/{names[0]}|allowed"] == 1
+    assert told["invaract/outcomes"].records if hasattr(told["invaract/outcomes"], "records") else told["invaract/outcomes"]
 
 
 def test_contract_asset_column_schema_says_what_is_promised(project: Project) -> None:

@@ -120,6 +120,23 @@ def test_handed_in_mixed_types_fail_without_their_values(project: Project) -> No
     assert all("CANARY" not in entry.to_json() for entry in project.instance.all_logs(result.run_id))
 
 
+@pytest.mark.parametrize(
+    "producer",
+    [
+        pytest.param(lambda: pl.LazyFrame({"id": ["CANARY"], "total": [1]}).with_columns(pl.col("id").cast(pl.Int64)), id="polars"),
+        pytest.param(lambda: duckdb.sql("select cast(x as bigint) as id, 1 as total from (values ('CANARY')) as t(x)"), id="duckdb"),
+        pytest.param(lambda: pd.DataFrame({"id": [2**70], "total": [1]}), id="pandas"),
+    ],
+)
+def test_handed_in_rows_that_cannot_be_computed_fail_without_their_values(project: Project, producer: Callable[[], Any]) -> None:
+    result = project.run(gated(project, producer))
+    assert not result.success
+    assert "could not be written down" in failure_of(result)
+    logged = "".join(entry.to_json() for entry in project.instance.all_logs(result.run_id))
+    assert "CANARY" not in logged
+    assert str(2**70) not in logged
+
+
 def test_producer_inputs_resources_and_config_are_given_as_written(project: Project) -> None:
     (project.root / "totals.yaml").write_text(CONTRACT)
 

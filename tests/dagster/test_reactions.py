@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import dagster as dg
 import pytest
+from pydantic import PrivateAttr
 
 from dagster_defs import (
     BlockedGate,
+    ContractGateResource,
     blocked_gate_sensor,
     build_contract_checks,
     contract_asset,
     gate_blocked_condition,
     quarantine_asset,
 )
+from invaract_orchestration.audit.result import GateResult
+from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.wiring import open_gate
 from tests.dagster.project import MONTHS, Project, failure_of, materialized, metadata_of
+from tests.faults.test_changes import Before, down
 
 pytestmark = pytest.mark.dagster
 
@@ -46,6 +56,32 @@ def test_retry_policy_store_that_comes_back_is_published_once(project: Project) 
     assert project.version() == 1
 
 
+class Forgetful(ContractGateResource):
+    """The audit store goes away right after the first commit, and is back for the next attempt."""
+
+    _is_away: bool = PrivateAttr(default=True)
+
+    def run(self, contract: Contract, *, tell: Callable[[str], None] = lambda _: None, **call: Any) -> GateResult:
+        with open_gate(self.settings(), tell=tell) as gate:
+            if self._is_away:
+                self._is_away = False
+                gate = replace(gate, audit=Before(gate.audit, "record_outcome", down))
+            return gate.run(contract, **call)
+
+
+def test_publication_that_is_not_on_record_fails_the_step_and_is_reported_by_the_retry(project: Project) -> None:
+    resources = {"contract_gate": Forgetful(lake_root=str(project.root / "lake"))}
+    asset = project.asset(retry_policy=dg.RetryPolicy(max_retries=1))
+    result = dg.materialize([asset], resources=resources, partition_key="2013-01", instance=project.instance)
+    assert result.success
+    assert retries(result) == 1
+    retried = next(e for e in result.all_events if e.is_step_up_for_retry)
+    assert "its audit record is not" in retried.event_specific_data.error.cause.message
+    assert materialized(result).count("orders") == 1
+    assert metadata_of(result, "orders")["invaract/is_recorded"]
+    assert project.version() == 1
+
+
 def test_run_over_several_partitions_reports_each_under_its_own(project: Project) -> None:
     asset = project.asset(backfill_policy=dg.BackfillPolicy.single_run())
     tags = {"dagster/asset_partition_range_start": "2013-01", "dagster/asset_partition_range_end": "2013-04"}
@@ -70,7 +106,7 @@ def test_name_that_a_run_gives_stands_for_each_of_its_partitions(project: Projec
         for e in first.get_asset_materialization_events()
         if e.asset_key == dg.AssetKey("orders")
     }
-    assert names == {"2013-03": "again.2013-03", "2013-04": "again.2013-04"}
+    assert names == {"2013-03": "again.orders.2013-03", "2013-04": "again.orders.2013-04"}
     ids = project.ids()
     alone = project.run(asset, "2013-04", tags={"invaract/submission_id": "again"})
     assert alone.success
