@@ -146,21 +146,25 @@ def test_theme_is_chosen_and_kept(browser: Any, address: str) -> None:
         assert tab.page.locator("button.theme").inner_text() == "Theme: dark"
 
 
-def test_frame_follows_the_theme_of_the_page_around_it(browser: Any, told: Told, serve: Serve) -> None:
+@pytest.mark.parametrize("root", ["", "/airflow"])
+@pytest.mark.parametrize("place", ["/plugin/invaract/invaract/runs", "/dags/load_sales/plugin/invaract-dag"])
+def test_frame_follows_the_page_around_it_and_leads_back_to_its_run(
+    browser: Any, told: Told, serve: Serve, root: str, place: str
+) -> None:
     host = FastAPI()
-    host.mount("/invaract", create_app(told.store, clock=lambda: NOW, frame_ancestors="'self'"))
-    run = told.ids["rejected"]
-    frame = f'<iframe src="/invaract/runs/{run}" sandbox="allow-scripts allow-same-origin allow-forms allow-downloads"></iframe>'
-    host.add_api_route("/airflow/plugin/invaract", lambda: HTMLResponse(frame))
+    host.mount(f"{root}/invaract", create_app(told.store, clock=lambda: NOW, frame_ancestors="'self'"))
+    run = f"{root}/invaract/runs/{told.ids['rejected']}"
+    frame = f'<iframe src="{run}" sandbox="allow-scripts allow-same-origin allow-forms allow-downloads"></iframe>'
+    host.add_api_route(root + place, lambda: HTMLResponse(frame))
     with serve(host) as url, Tab(browser) as tab:
-        tab.page.goto(f"{url}/airflow/plugin/invaract")
+        tab.page.goto(url + root + place)
         inside = tab.page.frame_locator("iframe")
         assert inside.locator("html").get_attribute("class") == "framed"
         assert inside.locator(".brand").is_hidden()
         tab.page.evaluate("localStorage.setItem('theme', 'dark')")
         inside.locator("html.dark").wait_for()
         inside.get_by_role("link", name="Open the DAG run").click()
-        assert tab.page.url == f"{url}/airflow/dags/load_sales/runs/scheduled__2026-03-31"
+        assert tab.page.url == f"{url}{root}/dags/load_sales/runs/scheduled__2026-03-31"
         of_the_frame_itself = ("both allow-scripts and allow-same-origin", "404")  # the page around has no icon
         assert [said for said in tab.complaints if not any(words in said for words in of_the_frame_itself)] == []
 

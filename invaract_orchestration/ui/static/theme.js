@@ -50,13 +50,14 @@
 
   function offerParent() {
     var link = document.querySelector("a.parent");
-    if (!link || !framed) return;
-    var base;
+    var own = document.querySelector("a.brand");
+    if (!link || !own || !framed) return;
     try {
-      base = window.parent.location.pathname.split("/plugin/")[0];
+      void window.parent.location.pathname;
     } catch (refused) {
       return; // framed by a page of another origin
     }
+    var base = own.pathname.replace(/\/[^/]*\/$/, ""); // the pages are mounted one step below the one around them
     var path = base + "/dags/" + encodeURIComponent(link.dataset.dag) + "/runs/" + encodeURIComponent(link.dataset.run);
     link.hidden = false;
     link.addEventListener("click", function (event) {
