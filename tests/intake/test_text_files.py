@@ -18,7 +18,7 @@ RECORD = b'{"id":1}\n'
 @pytest.mark.parametrize(("name", "content", "code", "sentence"), [
     ("a.jsonl", RECORD.decode().encode("utf-16"), "input.encoding", "UTF-16 byte order mark seen, expected UTF-8 text"),
     ("a.jsonl", b"\xff\xfe\x00\x00" + RECORD, "input.encoding", "UTF-32 byte order mark seen"),
-    ("a.json", gzip.compress(RECORD), "input.unreadable", "holds gzip data but is not called .gz"),
+    ("a.json", gzip.compress(RECORD, mtime=0), "input.unreadable", "holds gzip data but is not called .gz"),
     ("a.json.gz", RECORD, "input.unreadable", "is called .gz but holds no gzip data"),
     ("a.json.zst", RECORD, "input.unreadable", "is called .zst: only plain text and gzip are read"),
     ("a.json", b"PK\x03\x04....", "input.unreadable", "is a zip archive, not text"),
@@ -33,8 +33,8 @@ def test_json_file_that_is_no_utf8_text_is_refused_by_what_it_is(
 
 
 @pytest.mark.parametrize(("name", "content"), [
-    ("a.jsonl", RECORD), ("a.jsonl", b"\xef\xbb\xbf" + RECORD), ("a.jsonl", b""), ("a.jsonl.gz", gzip.compress(RECORD)),
-    ("a.jsonl.GZ", gzip.compress(b"\xef\xbb\xbf" + RECORD)),
+    ("a.jsonl", RECORD), ("a.jsonl", b"\xef\xbb\xbf" + RECORD), ("a.jsonl", b""), ("a.jsonl.gz", gzip.compress(RECORD, mtime=0)),
+    ("a.jsonl.GZ", gzip.compress(b"\xef\xbb\xbf" + RECORD, mtime=0)),
 ])  # fmt: skip
 def test_json_file_of_utf8_text_is_fine(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
