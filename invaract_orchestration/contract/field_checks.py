@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from zoneinfo import ZoneInfo, available_timezones
 
 from invaract_orchestration.contract import field_types as ft
+from invaract_orchestration.contract.fields import fold
 from invaract_orchestration.contract.literals import Ordered, literal_value
 from invaract_orchestration.contract.model import Contract, FieldSpec
 from invaract_orchestration.contract.patterns import PatternError, check_pattern
@@ -64,11 +65,13 @@ def _check_names(fields: tuple[FieldSpec, ...], above: Path, report: Report) -> 
         path = (*above, at)
         if not report.is_sound((*path, "name")) or not isinstance(spec.name, str):
             continue
-        first = seen.get(spec.name.lower())
+        first = seen.get(fold(spec.name))
         if first is None:
-            seen[spec.name.lower()] = spec.name
+            seen[fold(spec.name)] = spec.name
         else:
-            how = "is there twice" if first == spec.name else f"differs from '{first}' only by letter case"
+            is_case = first.lower() == spec.name.lower()
+            how = f"differs from '{first}' only by letter case" if is_case else f"is the same as {first!a} to many readers"
+            how = "is there twice" if first == spec.name else how
             report.add((*path, "name"), f"field {shown(spec.name)} {how}", hint="rename or remove one of them")
         _check_names(spec.fields or (), (*path, "fields"), report)
 

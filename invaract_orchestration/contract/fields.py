@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
@@ -92,6 +93,11 @@ class Key(Closed):
         severity = "error" if "error" in (self.severity, other.severity) else "warn"
         known = {"nulls": nulls, "across": across, "severity": severity, "name": self.name or other.name}
         return self.model_copy(update=known)
+
+
+def fold(name: str) -> str:
+    """The form in which two names collide on a reader that ignores letter case."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def walk_fields(fields: tuple[FieldSpec, ...], above: str = "") -> Iterator[tuple[str, FieldSpec]]:

@@ -19,7 +19,7 @@ def lint_fields(contract: Contract) -> Iterator[LintFinding]:
 
 
 def _lint_field(path: Path, spec: FieldSpec) -> Iterator[LintFinding]:
-    if spec.required and spec.may_be_absent:
+    if spec.required and spec.may_be_absent and spec.severity == "error":
         yield LintFinding(
             code="FLD-001", level="error", path=(*path, "may_be_absent"),
             message=f"{spec.name}: a batch without the column has only nulls in it, which 'required' refuses",

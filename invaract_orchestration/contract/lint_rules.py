@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from invaract_orchestration.contract.expressions import ExpressionError, columns_read, parse_condition
 from invaract_orchestration.contract.lint_finding import LintFinding, Path
-from invaract_orchestration.contract.model import Contract, RowRule
+from invaract_orchestration.contract.model import Contract, Key, RowRule
 
 _NEVER_TRUE_WITH_NULL = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like)
 
@@ -20,26 +20,35 @@ def lint_rules(contract: Contract) -> Iterator[LintFinding]:
     yield from _dataset_rules(contract)
 
 
+def _required(contract: Contract) -> set[str]:
+    """The columns without a null in anything that is published: a warning only says that there are some."""
+    return {f.name for f in contract.fields if f.required and f.severity == "error"}
+
+
 def _keys(contract: Contract) -> Iterator[LintFinding]:
-    optional = {f.name for f in contract.fields if not f.required}
+    required = _required(contract)
+    unique = {f.name: Key(columns=(f.name,), severity=f.severity) for f in contract.fields if f.unique}
     all_keys = contract.all_keys()
     for at, key in enumerate(contract.keys):
         path: Path = ("keys", at)
         for name in key.columns:
-            if name in optional and key.nulls == "fail":
+            if name not in required and key.nulls == "fail" and contract.field(name) is not None:
                 yield LintFinding(
                     code="KEY-001", level="warning", path=path,
                     message=f"key column {name!r} is not required, and a null in a key is a failure",
                     hint=f"write required: true on {name!r}, or nulls: distinct or ignore on the key",
                 )  # fmt: skip
         smaller = [k for k in all_keys if set(k.columns) < set(key.columns) and k.severity == "error"]
-        within = next((k for k in smaller if k.nulls == "fail" and key.across in ("batch", k.across)), None)
+        asked = set(key.columns) - required if key.nulls == "fail" else set()  # of these it also asks that they are not null
+        within = next(
+            (k for k in smaller if k.nulls == "fail" and key.across in ("batch", k.across) and asked <= set(k.columns)), None
+        )
         if within is not None:
             yield LintFinding(
                 code="KEY-002", level="warning", path=path,
                 message=f"key {', '.join(key.columns)} adds nothing: {', '.join(within.columns)} is unique already",
             )  # fmt: skip
-        if len(key.columns) == 1 and any(f.name == key.columns[0] and f.unique for f in contract.fields):
+        if unique.get(key.columns[0]) == key.model_copy(update={"name": None}):
             yield LintFinding(
                 code="KEY-003", level="warning", path=path,
                 message=f"key {key.columns[0]} says the same as 'unique' on the field", hint="keep one of them",
@@ -48,8 +57,8 @@ def _keys(contract: Contract) -> Iterator[LintFinding]:
 
 def _row_rules(contract: Contract) -> Iterator[LintFinding]:
     columns = [f.name for f in contract.fields]
-    required = {f.name for f in contract.fields if f.required and f.severity == "error"}
-    seen: dict[str, str] = {}
+    required = _required(contract)
+    seen: dict[tuple[str, ...], str] = {}
     for at, rule in enumerate(contract.quality.row_rules):
         path: Path = ("quality", "row_rules", at, "sql")
         try:
@@ -57,12 +66,12 @@ def _row_rules(contract: Contract) -> Iterator[LintFinding]:
         except ExpressionError:
             continue  # `find_problems` tells it
         yield from _row_rule(rule, tree, path, columns, required)
-        text = tree.sql(dialect="spark", normalize=True, comments=False)
-        if text in seen:
+        said = (tree.sql(dialect="spark", normalize=True, comments=False), rule.severity, rule.null_is, rule.phase or "")
+        if said in seen:
             yield LintFinding(
-                code="RUL-004", level="warning", path=path, message=f"{rule.name}: says the same as rule {seen[text]!r}"
+                code="RUL-004", level="warning", path=path, message=f"{rule.name}: says the same as rule {seen[said]!r}"
             )
-        seen.setdefault(text, rule.name)
+        seen.setdefault(said, rule.name)
 
 
 def _row_rule(
@@ -89,6 +98,8 @@ def _row_rule(
 def _compares_with_null(node: exp.Expr) -> bool:
     if isinstance(node, _NEVER_TRUE_WITH_NULL):
         return any(isinstance(side.unnest(), exp.Null) for side in (node.this, node.expression))
+    if isinstance(node, exp.In) and node.expressions:
+        return all(isinstance(v, exp.Null) for v in node.expressions)
     is_refusal = isinstance(node, exp.Not) and isinstance(node.this.unnest(), exp.In)
     return is_refusal and any(isinstance(v, exp.Null) for v in node.this.unnest().expressions)
 
@@ -105,7 +116,7 @@ def _not_null_column(tree: exp.Expr, columns: list[str]) -> str | None:
 
 
 def _dataset_rules(contract: Contract) -> Iterator[LintFinding]:
-    required = {f.name for f in contract.fields if f.required}
+    required = _required(contract)
     for at, rule in enumerate(contract.quality.dataset_rules):
         path: Path = ("quality", "dataset_rules", at)
         share, count = rule.null_share, rule.row_count

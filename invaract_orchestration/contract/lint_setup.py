@@ -54,7 +54,7 @@ def _publish(contract: Contract) -> Iterator[LintFinding]:
     publish = contract.publish
     if publish is None:
         return
-    optional = {f.name for f in contract.fields if not f.required}
+    optional = {f.name for f in contract.fields if not f.required or f.severity == "warn"}
     for name in sorted({*publish.partition_by, *publish.partition} & optional):
         if publish.mode == "replace_partitions" or name in publish.partition:
             yield LintFinding(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from invaract_orchestration.contract.fields import fold as fold
 from invaract_orchestration.intake.wording import LONGEST_SHOWN, listed
 
 Relation = Literal["same", "case", "whitespace", "look_alike"]
@@ -32,11 +33,6 @@ def code_points(name: str) -> str:
     """Where a name has characters that the eye cannot tell: `U+0430 at character 1`."""
     unusual = [f"U+{ord(c):04X} at character {i}" for i, c in enumerate(name, 1) if not " " < c <= "~"]
     return listed(unusual)
-
-
-def fold(name: str) -> str:
-    """The form in which two names collide on a reader that ignores letter case."""
-    return unicodedata.normalize("NFC", name).casefold()
 
 
 def is_value_like(name: str) -> bool:

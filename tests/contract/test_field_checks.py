@@ -147,3 +147,12 @@ def test_names_with_dots_and_plus_signs_are_taken_where_their_ids_differ() -> No
     fields = '{name: "a.b", type: int}, {name: a, type: "struct<c:int>"}, {name: "x+y", type: int, unique: true}, {name: x, type: int}'
     contract = load_contract_text(f"contract: t\nsource: {{format: json}}\nfields: [{fields}]\nkeys: [[x, a.b]]\n")
     assert [key.check_id for key in contract.all_keys()] == ["x+a.b|unique", "x+y|unique"]
+
+
+@pytest.mark.parametrize(("first", "second"), [("straße", "STRASSE"), ("caf\u00e9", "cafe\u0301"), ("ſum", "Sum")])
+def test_names_that_no_header_could_hold_together_are_refused(first: str, second: str) -> None:
+    with pytest.raises(ContractError) as caught:
+        load_contract_text(f"contract: a\nfields: [{{name: {first}, type: int}}, {{name: {second}, type: int}}]\n")
+    (problem,) = caught.value.problems
+    assert problem.message == f"field {second!r} is the same as {first!a} to many readers"
+    assert problem.hint == "rename or remove one of them"

@@ -28,6 +28,7 @@ def with_rule(sql: str, field: str = "type: int") -> list[tuple[str, str]]:
     [
         ("type: int, required: true, min: 0, max: 5", []),
         ("type: string, required: true, may_be_absent: true", [("FLD-001", "error")]),
+        ("type: string, required: true, may_be_absent: true, severity: warn", []),
         ("type: int, allowed: [1, 2, 1]", [("FLD-002", "warning")]),
         ('type: "decimal(4,2)", allowed: [1, 1.0]', [("FLD-002", "warning")]),
         ("type: int, allowed: [1, 9], max: 5", [("FLD-003", "warning")]),
@@ -56,6 +57,7 @@ def test_finding_about_a_field(field: str, expected: list[tuple[str, str]]) -> N
         ("x > 1 or null <> x", "type: int", [("RUL-002", "error")]),
         ("x not in (1, null)", "type: int", [("RUL-002", "error")]),
         ("x in (1, null)", "type: int", []),
+        ("x in (null)", "type: int", [("RUL-002", "error")]),
         ("x <=> null", "type: int", []),
         ("x is not null", "type: int, required: true", [("RUL-003", "warning")]),
         ("isnotnull(X)", "type: int, required: true", [("RUL-003", "warning")]),
@@ -79,6 +81,26 @@ def test_finding_about_a_row_rule(sql: str, field: str, expected: list[tuple[str
         (
             "fields: [{name: x, type: int, required: true, unique: true}]\nkeys: [[x]]\n",
             [("KEY-003", "warning", 3)],
+        ),
+        ("fields: [{name: x, type: int, required: true, unique: true}]\nkeys: [{columns: [x], across: target}]\n", []),
+        ("fields: [{name: x, type: int, required: true, severity: warn}]\nkeys: [[x]]\n", [("KEY-001", "warning", 3)]),
+        (  # the larger key asks that y is not null
+            "fields: [{name: x, type: int, required: true}, {name: y, type: int}]\nkeys: [[x], [x, y]]\n",
+            [("KEY-001", "warning", 3)],
+        ),
+        (
+            "fields: [{name: x, type: int, required: true}, {name: y, type: int}]\nkeys: [[x], {columns: [x, y], nulls: ignore}]\n",
+            [("KEY-002", "warning", 3)],
+        ),
+        (
+            "fields: [{name: x, type: int}]\nquality:\n  row_rules:\n  - {name: a, sql: x > 0, severity: warn}\n  - {name: b, sql: x > 0}\n"
+            "  - {name: c, sql: x > 0, null_is: pass}\n  - {name: d, sql: x > 0, phase: post}\n",
+            [],
+        ),
+        (
+            "fields: [{name: x, type: int, required: true, severity: warn}]\nquality:\n  dataset_rules:\n"
+            "  - {name: b, null_share: {column: x, max: 0.1}}\n",
+            [],
         ),
         (
             "fields: [{name: x, type: int}]\nquality:\n  row_rules:\n  - {name: a, sql: x > 0}\n  - {name: b, sql: X>0}\n",
