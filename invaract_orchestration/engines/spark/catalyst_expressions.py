@@ -96,7 +96,7 @@ class CatalystExpressions:
             case "AttributeReference":
                 one = attribute_of(fields)
                 return ColumnReference(one.id, self.names.of(one), (), one.type)
-            case "OuterReference":
+            case "OuterReference" | "OuterScopeReference":
                 return self._outer(fields)
             case "Alias":
                 return Alias(self.names.shown(node, _named(fields, expression_type(parts[0])), parts[0]), parts[0])

@@ -87,3 +87,9 @@ def item_of(name: str, expression: Expression, session: Session) -> Alias:
     if is_plain and isinstance(expression, ColumnReference) and session.folded(expression.name) == session.folded(name):
         return Alias(Attribute(expression.id, name, expression.type), expression)
     return Alias(session.attribute(name, expression_type(expression)), expression)
+
+
+def plan_ids(node: Any) -> set[int]:
+    """The ids by which a client's columns mean a step."""
+    found = (getattr(node, "_root_plan_id", None), getattr(node, "_plan_id", None))
+    return {int(one) for one in found if one is not None}

@@ -18,7 +18,7 @@ from invaract_orchestration.candidate.plan.expressions import (
 from invaract_orchestration.candidate.plan.nodes import Join, JoinKind, Plan, Project
 from invaract_orchestration.candidate.plan.sql.scope import Session
 from invaract_orchestration.engines.spark.connect_expressions import ConnectReader
-from invaract_orchestration.engines.spark.connect_frames import Frame
+from invaract_orchestration.engines.spark.connect_frames import Frame, plan_ids
 
 _JOINS: tuple[JoinKind, ...] = ("inner", "inner", "full", "left", "right", "anti", "semi", "cross")
 ReaderOver = Callable[[Frame], ConnectReader]
@@ -33,7 +33,7 @@ def joined(node: Any, left: Frame, right: Frame, session: Session, reader_over: 
         left.plan,
         (*left.columns, *right.columns),
         {**right.qualifiers, **left.qualifiers},
-        {**right.origins, **left.origins},
+        {**right.origins, **left.origins, **_own(node.right, right), **_own(node.left, left)},
     )
     wanted = node.on if isinstance(node.on, list) else [] if node.on is None else [node.on]
     using = [one for one in wanted if isinstance(one, str)]
@@ -85,6 +85,11 @@ def lateral(node: Any, left: Frame, right: Frame, reader_over: ReaderOver) -> Fr
         condition = reader_over(both).read(node.on)
         both.plan = Join(left=left.plan, right=right.plan, kind=kind, condition=condition, lateral=True)
     return both
+
+
+def _own(node: Any, frame: Frame) -> dict[int, tuple[Attribute, ...]]:
+    """A frame's own columns by its own ids: of two sides, that which is a frame goes before one that derives from it."""
+    return dict.fromkeys(plan_ids(node), frame.columns)
 
 
 def _named(frame: Frame, name: str, folded: Callable[[str], str]) -> Attribute | None:

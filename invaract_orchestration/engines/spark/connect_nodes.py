@@ -24,17 +24,19 @@ from invaract_orchestration.candidate.plan.nodes import (
     Sort,
     UnknownPlan,
 )
+from invaract_orchestration.candidate.plan.rule_names import split_name
 from invaract_orchestration.candidate.plan.sql.parse import parse_statements
 from invaract_orchestration.candidate.plan.sql.queries import Queries
 from invaract_orchestration.candidate.plan.sql.scope import Session
 from invaract_orchestration.candidate.plan.sql.set_operations import SetWord
 from invaract_orchestration.candidate.plan.sql.statements import Statements
+from invaract_orchestration.contract.field_types import BIGINT
 from invaract_orchestration.engines.spark.catalyst_leaves import Behind, named_table
 from invaract_orchestration.engines.spark.checkpoint_log import CHECKPOINTS
 from invaract_orchestration.engines.spark.connect_columns import KINDS as COLUMN_STEPS
 from invaract_orchestration.engines.spark.connect_columns import with_columns
 from invaract_orchestration.engines.spark.connect_expressions import ConnectReader
-from invaract_orchestration.engines.spark.connect_frames import Frame
+from invaract_orchestration.engines.spark.connect_frames import Frame, plan_ids
 from invaract_orchestration.engines.spark.connect_grouping import grouped
 from invaract_orchestration.engines.spark.connect_joins import joined, lateral
 from invaract_orchestration.engines.spark.connect_tables import attributes_of
@@ -69,8 +71,7 @@ class ConnectNodes:
                 continue
             if is_ready:
                 made = self._guarded(node, around)
-                plan_ids = {getattr(node, "_root_plan_id", None), getattr(node, "_plan_id", None)} - {None}
-                made.origins.update({int(one): made.columns for one in plan_ids if one is not None})
+                made.origins.update(dict.fromkeys(plan_ids(node), made.columns))
                 self._made[id(node)] = made
                 continue
             stack.append((node, True))
@@ -173,7 +174,7 @@ class ConnectNodes:
     def _source(self, node: Any) -> Frame:
         match type(node).__name__:
             case "Read":
-                plan, _ = self._session.read(tuple(str(node.table_name).replace("`", "").split(".")), at=None)
+                plan, _ = self._session.read(split_name(str(node.table_name)), at=None)
                 return _new(plan)
             case "SQL":
                 return self._sql(node, [])
@@ -194,7 +195,7 @@ class ConnectNodes:
                 columns = attributes_of(self._schema(node), self._session)
                 return _new(Read(dataset="(values)", columns=columns, inline=True))
             case "Range":
-                return _new(Read(dataset="range", columns=(self._session.attribute("id"),), inline=True))
+                return _new(Read(dataset="range", columns=(self._session.attribute("id", BIGINT),), inline=True))
         return self._opaque(node)
 
     def _opaque(self, node: Any) -> Frame:
@@ -213,9 +214,10 @@ class ConnectNodes:
         self._queries.bindings.append({})
         for alias, frame in zip(node._views or (), views, strict=False):
             self._queries.bind(str(alias._alias), frame.shown())
-        made = self._text(node._query)
-        self._queries.bindings.pop()
-        return made
+        try:
+            return self._text(node._query)
+        finally:
+            self._queries.bindings.pop()
 
     def _text(self, text: str) -> Frame:
         statements = parse_statements(text, dialect="spark", own_functions=self._session.own_functions)

@@ -40,8 +40,18 @@ def expression(sql: str, reference: Reference, now: datetime) -> str:
 
 def query(sql: str, now: datetime, views: Mapping[str, str] | None = None) -> str:
     """The text of a query for a session in ANSI mode. `views` gives the session's name for a table, by its name in lower case; a
-    table that is not there keeps its name."""
+    table that is not there keeps its name.
+
+    Raises:
+        NotSupported: the query has a form of `*` that Spark has not.
+    """
     tree = with_names(sqlglot.parse_one(sql, read="spark"))
+    word = next((w for star in tree.find_all(exp.Star) for w in ("replace", "rename") if star.args.get(w)), None)
+    if word is not None:
+        raise NotSupported(
+            f"the query has `* {word.upper()}`, which is not Spark SQL",
+            hint="name the columns, or write `* EXCEPT (c), ... AS c`, which puts them last",
+        )
     return str(tried_in_query(tree.transform(lambda node: _bound(_viewed(node, views or {}), now))).sql(dialect="spark"))
 
 
