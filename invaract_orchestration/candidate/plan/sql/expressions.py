@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -33,6 +33,7 @@ from invaract_orchestration.candidate.plan.expressions import (
 )
 from invaract_orchestration.candidate.plan.nodes import Plan
 from invaract_orchestration.candidate.plan.rule_names import split_name
+from invaract_orchestration.candidate.plan.sql.operands import flat, names_of, operands, unwrapped
 from invaract_orchestration.candidate.plan.sql.scope import Scope, stepped_into
 from invaract_orchestration.candidate.plan.sql.values import (
     built_type,
@@ -80,12 +81,10 @@ class Reader:
 
     def read(self, node: exp.Expr) -> Expression:
         """The expression that the node says."""
-        compared = _COMPARISONS.get(type(node))
-        if compared is not None:
+        if (compared := _COMPARISONS.get(type(node))) is not None:
             return self._comparison(compared, node)
-        counted = _ARITHMETIC.get(type(node))
-        if counted is not None:
-            return Arithmetic(counted, tuple(self.read(part) for part in _operands(node)))
+        if (counted := _ARITHMETIC.get(type(node))) is not None:
+            return Arithmetic(counted, tuple(self.read(part) for part in operands(node)))
         match node:
             case exp.Column() | exp.Dot() | exp.Identifier():
                 return self._column(node)
@@ -100,9 +99,9 @@ class Reader:
             case exp.Cast():
                 return self._cast(node)
             case exp.And():
-                return BooleanExpr("AND", tuple(self.read(part) for part in _flat(node, exp.And)))
+                return BooleanExpr("AND", tuple(self.read(part) for part in flat(node, exp.And)))
             case exp.Or():
-                return BooleanExpr("OR", tuple(self.read(part) for part in _flat(node, exp.Or)))
+                return BooleanExpr("OR", tuple(self.read(part) for part in flat(node, exp.Or)))
             case exp.Not():
                 return BooleanExpr("NOT", (self.read(node.this),))
             case exp.NullSafeNEQ():
@@ -115,7 +114,7 @@ class Reader:
                 return self._between(node)
             case exp.Case() | exp.If():
                 return self._case(node)
-            case exp.Exists() if isinstance(_unwrapped(node.this), exp.Query):
+            case exp.Exists() if isinstance(unwrapped(node.this), exp.Query):
                 return Subquery("exists", self.query(node.this, self.scope))
             case exp.Subquery() | exp.Select() | exp.SetOperation():
                 return Subquery("scalar", self.query(node, self.scope))
@@ -137,7 +136,7 @@ class Reader:
     def _column(self, node: exp.Expr) -> Expression:
         if isinstance(node, exp.Dot) and not isinstance(node.expression, exp.Identifier):
             return self._call(self._with_receiver(node))
-        parts = _names_of(node)
+        parts = names_of(node)
         if parts is None:
             return stepped_into(self.read(node.this), (node.expression.name,))
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
@@ -164,13 +163,13 @@ class Reader:
         before, name = node.this, function_name(call)
         if self.scope.session.dialect != "duckdb" or name is None:
             return call
-        parts = _names_of(before)
+        parts = names_of(before)
         is_schema = parts is not None and self.scope.resolve(parts) is None
         return call if is_schema else exp.func(name, before, *call.expressions, dialect="duckdb")
 
     def _comparison(self, operator: ComparisonOperator, node: exp.Expr) -> Expression:
         right = node.expression
-        if isinstance(right, exp.Any | exp.All) and isinstance(_unwrapped(right.this), exp.Query):
+        if isinstance(right, exp.Any | exp.All) and isinstance(unwrapped(right.this), exp.Query):
             return Subquery("in", self.query(right.this, self.scope), (self.read(node.this),))
         return Comparison(operator, self.read(node.this), self.read(right))
 
@@ -276,7 +275,7 @@ class Reader:
 
     def _aggregate(self, name: str, node: exp.Expr) -> Expression:
         was, self._in_aggregate = self._in_aggregate, True
-        args = list(_operands(node))
+        args = list(operands(node))
         is_distinct = len(args) > 0 and isinstance(args[0], exp.Distinct)
         if is_distinct:
             args = [*args[0].expressions, *args[1:]]
@@ -297,9 +296,9 @@ class Reader:
     def _arguments(self, node: exp.Expr) -> tuple[Expression, ...]:
         if isinstance(node, exp.Columns):  # the names that a pattern or lambda chooses are known when it runs
             return tuple(reference(a) for a in self.scope.star())
-        lambdas = [p for p in _operands(node) if isinstance(p, exp.Lambda)]
+        lambdas = [p for p in operands(node) if isinstance(p, exp.Lambda)]
         read = []
-        for part in _operands(node):
+        for part in operands(node):
             if isinstance(part, exp.Lambda):
                 bound = [self.scope.session.folded(v.name) for v in part.expressions]
                 self._variables.extend(bound)
@@ -325,46 +324,3 @@ class Reader:
             return Function(kind.lower(), self._arguments(node))
         self.scope.session.lose("plan.unknown_expression", f"an expression of kind {kind} is not known", node)
         return UnknownExpression(kind, self._arguments(node))
-
-
-def _names_of(node: exp.Expr) -> tuple[str, ...] | None:
-    """The names of a dotted chain; null where anything else stands in it."""
-    if isinstance(node, exp.Dot):
-        before, last = _names_of(node.this), _names_of(node.expression)
-        return None if before is None or last is None else (*before, *last)
-    if isinstance(node, exp.Column):
-        return tuple(part.name for part in node.parts)
-    return (node.name,) if isinstance(node, exp.Identifier) else None
-
-
-def _unwrapped(node: exp.Expr | None) -> exp.Expr | None:
-    while isinstance(node, exp.Paren | exp.Subquery):
-        node = node.this
-    return node
-
-
-def _operands(node: exp.Expr) -> Iterator[exp.Expr]:
-    for value in node.args.values():
-        for part in value if isinstance(value, list) else (value,):
-            if isinstance(part, exp.Expr) and not (isinstance(node, exp.Anonymous) and part is node.this):
-                yield part
-
-
-def _flat(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
-    """The operands of a chain of one connector, in order, without recursion."""
-    parts: list[exp.Expr] = []
-    stack: list[exp.Expr] = [node]
-    while stack:
-        one = stack.pop()
-        inner = _unparenthesised(one)
-        if isinstance(inner, kind):
-            stack.extend((inner.expression, inner.this))
-        else:
-            parts.append(one)
-    return parts
-
-
-def _unparenthesised(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node

@@ -32,6 +32,7 @@ from invaract_orchestration.candidate.plan.sql.expressions import QueryReader, R
 from invaract_orchestration.candidate.plan.sql.parse import is_comma
 from invaract_orchestration.candidate.plan.sql.pivots import pivoted
 from invaract_orchestration.candidate.plan.sql.scope import Relation, Scope, Session, line_of, renewed
+from invaract_orchestration.candidate.plan.sql.sources import alias_of, is_function, is_nearest, is_table_generator, kind_of
 from invaract_orchestration.candidate.plan.sql.values import expression_type, function_name, named_columns
 from invaract_orchestration.candidate.plan.traverse import free_references
 
@@ -105,7 +106,7 @@ class Relations:
             self._joined_rows(found, factor, join)
             return
         is_array_join = str(join.args.get("kind") or "").upper() == "ARRAY"  # as ClickHouse says explode
-        if isinstance(factor, exp.Unnest | exp.TableFromRows) or _is_table_generator(factor) or is_array_join:
+        if isinstance(factor, exp.Unnest | exp.TableFromRows) or is_table_generator(factor) or is_array_join:
             self._joined_rows(found, factor, join)
             return
         is_lateral = isinstance(factor, exp.Lateral)
@@ -119,7 +120,7 @@ class Relations:
             right, names = chained.plan, chained.scope
         else:
             right, names = self._factor(factor, found.scope.parent)
-        kind = _kind(join)
+        kind = kind_of(join)
         if isinstance(factor, exp.Lateral) and factor.args.get("cross_apply") is False:
             kind = "left"
         self._combine(found, right, names, join, kind, is_lateral=is_lateral)
@@ -132,7 +133,7 @@ class Relations:
             shared = [name for name in left_names if name.lower() in offered]
         pairs = [(found.scope.resolve((name,)), names.resolve((name,)), name) for name in shared]
         equal: list[Expression] = [Comparison("=", a, b) for a, b, _ in pairs if a is not None and b is not None]
-        if _is_nearest(join) and equal and isinstance(last := equal[-1], Comparison):
+        if is_nearest(join) and equal and isinstance(last := equal[-1], Comparison):
             equal[-1] = Comparison(">=", last.left, last.right)
         before = dict(found.scope.merged)
         found.scope.relations.extend(names.relations)
@@ -190,7 +191,7 @@ class Relations:
         found.plan = Join(
             left=left,
             right=found.plan,
-            kind=_kind(join),
+            kind=kind_of(join),
             condition=self._reader(found.scope).read(condition),
             lateral=True,
             line=line_of(node),
@@ -200,7 +201,7 @@ class Relations:
         """explode and its like: rows out of a value of each row, no join."""
         inner = node.this if isinstance(node, exp.Lateral | exp.Table | exp.TableFromRows | exp.Alias) else node
         made = self._reader(found.scope).read(inner)
-        names, qualifier = _alias_of(node)
+        names, qualifier = alias_of(node)
         if isinstance(inner, exp.Column):
             names, qualifier = [node.alias_or_name], ()
             made = Function("explode", (made,))
@@ -212,7 +213,7 @@ class Relations:
         found.scope.relations.append(Relation(qualifier, columns))
 
     def _factor(self, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
-        if isinstance(node, exp.Table) and not _is_function(node):
+        if isinstance(node, exp.Table) and not is_function(node):
             plan, scope = self._table(node, around)
         elif isinstance(node, exp.Pivot):  # a statement of DuckDB's
             plan, scope = self._named(self._query(node, around), node, around)
@@ -231,7 +232,7 @@ class Relations:
             plan = Sample(child=plan, line=plan.line)
         for pivot in node.args.get("pivots") or ():
             plan, columns = pivoted(pivot, plan, self._reader(scope))
-            _, qualifier = _alias_of(pivot)
+            _, qualifier = alias_of(pivot)
             scope = Scope(self._session, [Relation(qualifier, columns)], parent=around)
         joins = list(node.args.get("joins") or ())
         if joins and isinstance(node, exp.Table | exp.Query):
@@ -245,7 +246,7 @@ class Relations:
         return self._named_table(tuple(part.name for part in node.parts), node, around)
 
     def _named_table(self, parts: tuple[str, ...], node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
-        names, alias = _alias_of(node)
+        names, alias = alias_of(node)
         bound = self._bound(parts)
         open_table = None
         if bound is not None:
@@ -268,12 +269,12 @@ class Relations:
         return None
 
     def _named(self, plan: Plan, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
-        names, qualifier = _alias_of(node)
+        names, qualifier = alias_of(node)
         plan = self._renamed(plan, names)
         return plan, Scope(self._session, [Relation(qualifier, plan.output)], parent=around)
 
     def _aliased(self, plan: Plan, scope: Scope, node: exp.Expr) -> tuple[Plan, Scope]:
-        _, qualifier = _alias_of(node)
+        _, qualifier = alias_of(node)
         if not qualifier:
             return plan, scope
         return plan, Scope(self._session, [Relation(qualifier, tuple(scope.star()))], parent=scope.parent)
@@ -310,7 +311,7 @@ class Relations:
 
     def _hidden(self, description: str, node: exp.Expr, around: Scope | None) -> tuple[Plan, Scope]:
         """A source that nobody can see into, with the columns that the text names, or one that stands for all."""
-        names, qualifier = _alias_of(node)
+        names, qualifier = alias_of(node)
         columns = tuple(self._session.attribute(name) for name in names or [f"{description}.*"])
         plan = UnknownPlan(description=description, source_type="sql", columns=columns, line=line_of(node))
         return plan, Scope(self._session, [Relation(qualifier, columns)], parent=around)
@@ -319,46 +320,9 @@ class Relations:
         return Reader(scope, self._query)
 
 
-def _is_function(node: exp.Table) -> bool:
-    return isinstance(node.this, exp.Func)
-
-
-def _is_table_generator(node: exp.Expr) -> bool:
-    """A table function that reads the tables before it. What stands before the `=` of an argument is its name, no column."""
-    if not isinstance(node, exp.Table) or not _is_function(node):
-        return False
-    named = {id(one.this) for one in node.this.expressions if isinstance(one, exp.EQ)}
-    return any(id(column) not in named for column in node.this.find_all(exp.Column))
-
-
 def _reads_of(plan: Plan, left: Plan) -> bool:
     """Whether a plan reads columns that another puts out."""
     return not {r.id for r in free_references(plan)}.isdisjoint(a.id for a in left.output)
-
-
-def _is_nearest(join: exp.Join) -> bool:
-    """Whether a join takes the nearest row by the last column of its USING."""
-    words = {str(join.args.get(part) or "").upper() for part in ("method", "kind")}
-    return "ASOF" in words and join.args.get("match_condition") is None
-
-
-def _kind(join: exp.Join) -> JoinKind:
-    kind = (join.args.get("kind") or "").upper()
-    side = (join.args.get("side") or "").upper()
-    if kind in ("SEMI", "ANTI", "CROSS"):
-        return "semi" if kind == "SEMI" else "anti" if kind == "ANTI" else "cross"
-    if side in ("LEFT", "RIGHT", "FULL"):
-        return "left" if side == "LEFT" else "right" if side == "RIGHT" else "full"
-    return "full" if kind == "OUTER" else "inner"
-
-
-def _alias_of(node: exp.Expr) -> tuple[list[str], tuple[str, ...]]:
-    alias = node.args.get("alias")
-    if not isinstance(alias, exp.TableAlias):
-        name = alias.name if isinstance(alias, exp.Expr) else alias
-        return [], ((str(name).lower(),) if name else ())
-    columns = [getattr(c, "name", "") for c in alias.args.get("columns") or ()]
-    return columns, ((alias.name.lower(),) if alias.this is not None else ())
 
 
 def _put_first(scope: Scope, keys: dict[str, Attribute]) -> None:
