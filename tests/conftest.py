@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--case-folders", metavar="DIR", help="a folder of case folders; plan cases are named P*")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One process takes a file whole, as its tests share what they started; Airflow's all go to one, which serves it once."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            folder = "tests/airflow/"
+            return folder if nodeid.startswith(folder) else nodeid.partition("::")[0]
+
+    return ByFile(config, log)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     _one_temporary_folder(config)
     _quiet_properties()
@@ -26,6 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _one_temporary_folder(config: pytest.Config) -> None:
     """Temporary files of the tests, and of every process that they start and kill, go when the tests end."""
+    if hasattr(config, "workerinput"):
+        return  # one of several processes: the first one's folder is given to each by the environment
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())  # pytest keeps its own folders for the next look
     folder = tempfile.mkdtemp(prefix="ivt-")  # short, as a socket's path has 107 characters at most
     Path(folder).chmod(0o711)  # PostgreSQL's server is another user, and has its own folder in this one

@@ -344,8 +344,8 @@ def test_function_may_name_views_and_write_its_steps_in_sql(lake: EngineLake) ->
     lake.put({"a.csv": GOOD})
 
     def transform(session: Any, rows: Any) -> Any:
-        rows.createOrReplaceTempView("invaract_test_rows")
-        return session.sql("SELECT id, amount, CAST(amount * 2 AS DECIMAL(11,2)) AS twice FROM invaract_test_rows")
+        rows.createOrReplaceTempView("checked_rows")
+        return session.sql("SELECT id, amount, CAST(amount * 2 AS DECIMAL(11,2)) AS twice FROM checked_rows")
 
     result = lake.run(lake.contract(FIELDS), transform=transform)
     assert result.state == "published", result.message

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from invaract_orchestration.errors import GateError, MissingExtra
 
 PACKAGES = "io.delta:delta-spark_4.2_2.13:4.4.0"
 """The Delta of this PySpark; the next patch release has a Python package, but its JARs are not served."""
+_IVY = Path.home() / ".ivy2.5.2"
+"""Where this Spark's Ivy keeps what it fetches."""
 
 
 def ivy_settings() -> str:
@@ -34,6 +38,21 @@ def jar_options(folder: str | None) -> dict[str, str]:
             hint="INVARACT_SPARK_JARS names a folder of resolved JARs; leave it out to have them resolved",
         )  # fmt: skip
     return {"spark.jars": ",".join(map(str, found))}
+
+
+@contextmanager
+def fetched_once(folder: str | None) -> Iterator[None]:
+    """Start the session that fetches the JARs in this block: of several processes that have none yet, one fetches them and the
+    others wait, as Ivy's files are spoiled by two at once.
+    """
+    if jars_found(folder)[0]:
+        yield
+        return
+    from filelock import FileLock  # comes with the Spark extra
+
+    _IVY.mkdir(parents=True, exist_ok=True)
+    with FileLock(_IVY / "invaract.lock"):
+        yield
 
 
 def java_version() -> str | None:
@@ -64,7 +83,7 @@ def jars_found(folder: str | None) -> tuple[bool, str]:
     if folder is not None:
         count = len(list(Path(folder).glob("*.jar")))
         return count > 0, f"{count} in {folder}"
-    cache = Path.home() / ".ivy2.5.2" / "jars"  # where this Spark's Ivy keeps them
+    cache = _IVY / "jars"
     name, _, release = PACKAGES.split(":", 1)[1].partition(":")
     if list(cache.glob(f"*{name}-{release}.jar")):
         return True, f"{PACKAGES} in {cache}"
