@@ -24,7 +24,7 @@ class InvaractPlugin(AirflowPlugin):
         _view("nav", "invaract", "", category="browse"),
         _view("dag", "invaract-dag", "runs?dag_id={DAG_ID}"),
         _view("dag_run", "invaract-run", "runs?dag_id={DAG_ID}&run_id={RUN_ID}"),
-        _view("task_instance", "invaract-task", "runs?dag_id={DAG_ID}&run_id={RUN_ID}&task_id={TASK_ID}"),
+        _view("task_instance", "invaract-task", "runs?dag_id={DAG_ID}&run_id={RUN_ID}&task_id={TASK_ID}&map_index={MAP_INDEX}"),
     ]
 
     @property

@@ -56,7 +56,7 @@ def ask(
         "from": since, "to": until,
     }  # fmt: skip
     told = {name: text.strip() for name, text in given.items() if text and text.strip()}
-    if told.get("map_index") == "-1":  # what Airflow puts into a link to a task that is not mapped
+    if told.get("map_index") in ("-1", "{MAP_INDEX}"):  # what Airflow makes of a link to a task that is not mapped
         del told["map_index"]
     states = tuple(dict.fromkeys(each for each in state or () if each))
     notes: list[str] = []

@@ -165,6 +165,23 @@ def test_dag_run_and_task_instance_have_a_tab_with_their_attempts(
         assert found.count() == rows
 
 
+def test_mapped_task_instance_shows_its_own_attempts_alone_and_leads_back_to_the_run(browser: Any, ran: Ran, admin: Any) -> None:
+    for part in ("m0", "m1"):
+        ran.setup.lake.land(f"{part}.csv", "id,v", f"{part},1")
+    run_id = ran.airflow.start_run("gate_maps", ran.setup.conf("m0", parameters={"parts": ["m0", "m1"]}))
+    assert ran.airflow.finish_run("gate_maps", run_id)["gate[1]"][0] == "success"
+    run = f"{ran.airflow.url}/dags/gate_maps/runs/{quote(run_id, safe='')}"
+    with Tab(browser, state=admin) as tab:
+        tab.page.goto(f"{run}/tasks/gate/mapped/1")
+        tab.page.get_by_role("link", name="Contract audits").click()
+        rows = inside(tab).locator("tbody tr", has_text="batch")
+        assert rows.count() == 1
+        rows.locator("a.mono").click()
+        inside(tab).locator(".pairs", has_text="parameter part").get_by_text("m1", exact=True).wait_for()
+        inside(tab).get_by_role("link", name="Open the DAG run").click()
+        tab.page.wait_for_url(run)
+
+
 def test_failed_task_names_the_rule_and_leads_to_its_audit(browser: Any, ran: Ran, admin: Any) -> None:
     with Tab(browser, state=admin) as tab:
         tab.page.goto(f"{ran.page}/tasks/publish_flights")
