@@ -9,12 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from invaract_orchestration.candidate.plan import expressions, nodes, row_changes
-from invaract_orchestration.candidate.plan.expressions import Alias, Attribute, BooleanExpr, Literal, passed, reference
+from invaract_orchestration.candidate.plan.expressions import (
+    Alias,
+    Attribute,
+    BooleanExpr,
+    ColumnReference,
+    Literal,
+    passed,
+    reference,
+)
 from invaract_orchestration.candidate.plan.lineage import output_lineage
 from invaract_orchestration.candidate.plan.nodes import Aggregate, Filter, Join, Plan, Project, Read, Union
 from invaract_orchestration.candidate.plan.render import render_expression, render_plan
 from invaract_orchestration.candidate.plan.sql import translate_sql
-from invaract_orchestration.candidate.plan.traverse import fold, post_order, rebuilt, replaced, signature
+from invaract_orchestration.candidate.plan.traverse import fold, free_references, post_order, rebuilt, replaced, signature
 
 A, B = Attribute(1, "a"), Attribute(2, "b")
 READ = Read(dataset="t", columns=(A,))
@@ -142,3 +150,11 @@ def test_grouping_set_of_a_missing_key_is_refused() -> None:
 def test_union_of_unlike_branches_is_refused() -> None:
     with pytest.raises(ValueError, match="one width"):
         Union(branches=(READ, Join(left=READ, right=OTHER, kind="inner")), columns=(A,))
+
+
+def test_column_that_a_subquery_only_passes_in_is_read_of_the_query_around() -> None:
+    around = ColumnReference(7, "c", outer=True)
+    row = Read(dataset="(one row)", columns=(), inline=True, rows=1)
+    inner = Project(child=row, items=(Alias(Attribute(7, "c"), around),))
+    assert free_references(inner) == [around]
+    assert free_references(Filter(child=inner, condition=ColumnReference(7, "c"))) == [around]
