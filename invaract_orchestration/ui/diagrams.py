@@ -12,7 +12,7 @@ from invaract_orchestration.ui.wording import plural
 
 _MOST_STEPS, _MOST_EDGES = 40, 80
 _LINE, _PAD, _GAP_X, _GAP_Y = 17, 10, 44, 16
-_LETTER, _SMALL_LETTER, _MOST_LETTERS, _MOST_LINES = 7.2, 6.2, 44, 6
+_LETTER, _SMALL_LETTER, _MOST_LETTERS, _MOST_LINES = 8.4, 7.2, 44, 6
 
 
 @dataclass(slots=True)

@@ -177,6 +177,17 @@ def test_page_of_another_origin_cannot_frame_it(browser: Any, address: str, serv
         assert any("frame-ancestors" in said for said in tab.complaints)
 
 
+def test_text_of_a_plans_picture_stays_in_its_box(browser: Any, told: Told, address: str) -> None:
+    beyond = """[...document.querySelectorAll('.picture g')].flatMap(each => {
+        const right = each.querySelector('rect').getBoundingClientRect().right;
+        return [...each.querySelectorAll('text')].filter(text => text.getBoundingClientRect().right > right - 4).map(text => text.textContent);
+    })"""
+    with Tab(browser) as tab:
+        tab.page.goto(f"{address}/runs/{told.ids['query']}")
+        assert tab.page.locator(".picture g text").count() > 5
+        assert tab.page.evaluate(beyond) == []
+
+
 def test_hostile_names_run_nothing(browser: Any, empty_store: SqlAuditStore, serve: Serve) -> None:
     record_hostile(empty_store)
     with serve(create_app(empty_store, clock=lambda: NOW)) as url, Tab(browser) as tab:
