@@ -23,7 +23,7 @@ from invaract_orchestration.candidate.step_input import (
 )  # fmt: skip
 from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.contract import transformations as t
-from invaract_orchestration.contract.json_paths import json_path
+from invaract_orchestration.contract.json_paths import json_paths
 from invaract_orchestration.contract.literals import canonical_literal
 
 
@@ -104,8 +104,11 @@ def json_extract_query(step: t.JsonExtract, rows: StepInput) -> StepQuery:
         source = m.mark(m.JSON_TEXT, source, type_)
     elif type_ != ft.STRING:
         raise step_error(f"json_extract reads JSON texts, and column {name!r} is {type_}")
-    json_path(step.path)
-    found = m.mark(m.JSON, source, step.path)
+    try:
+        first, *others = [m.mark(m.JSON, source.copy(), path) for path in json_paths(step.path)]
+    except ValueError as error:  # of a path that a flattened name gives: what a contract says is checked before
+        raise step_error(f"{step.field!r} leads to no path of a JSON text: {error}") from None
+    found = exp.Coalesce(this=first, expressions=others) if others else first
     return in_place(rows, {step.field: cast(found, ft.STRING, step.cast or ft.STRING, name)})
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.contract.expression_names import ExpressionError, columns_read
@@ -17,6 +18,8 @@ from invaract_orchestration.errors import GateError
 Found = Mapping[str, ft.FieldType | None]
 """The columns that arrived, each with its type; none where the format has no types, or only nulls are there."""
 _OWN = "invaract_"
+_MOST_WAYS = 64
+"""How many places of a JSON text are looked at for one flattened name: each `_` of it doubles them."""
 _READING = (
     "name", "type", "format", "decimal_separator", "group_separator", "timezone", "source_timezone", "may_be_absent",
     "required", "complete", "as_text", "fields",
@@ -123,13 +126,28 @@ def _is_read_as(declared: ft.FieldType, found: ft.FieldType) -> bool:
     return declared == found and declared in (ft.STRING, ft.BOOLEAN)
 
 
-def _members(type_: ft.FieldType | None, name: str) -> list[str]:
+def _members(type_: ft.Struct, name: str) -> list[str]:
     """The members that a flattened name leads through, as far as the values say; one of that name where they do not."""
-    members = dict(type_.fields) if isinstance(type_, ft.Struct) else {}
+    members = dict(type_.fields)
     for member in sorted(members, key=len, reverse=True) if name not in members else ():
-        if isinstance(members[member], ft.Struct) and name.startswith(member + "_"):
-            return [member, *_members(members[member], name[len(member) + 1 :])]
+        inner = members[member]
+        if isinstance(inner, ft.Struct) and name.startswith(member + "_"):
+            return [member, *_members(inner, name[len(member) + 1 :])]
     return [name]
+
+
+def _ways(name: str) -> Iterator[list[str]]:
+    """Every way in which a name may lead through members that nothing is known of, a longer first member first."""
+    yield [name]
+    for at in range(len(name) - 2, 0, -1):
+        if name[at] == "_":
+            yield from ([name[:at], *rest] for rest in _ways(name[at + 1 :]))
+
+
+def _path(type_: ft.FieldType | None, name: str) -> str:
+    """Where a flattened name stands: in a nested value where its type says, in a JSON text at the first place with a value."""
+    ways = [_members(type_, name)] if isinstance(type_, ft.Struct) else islice(_ways(name), _MOST_WAYS)
+    return " | ".join("$" + "".join(f'."{member}"' for member in way) for way in ways)
 
 
 def flattened(contract: Contract, found: Found) -> Contract:
@@ -144,7 +162,7 @@ def flattened(contract: Contract, found: Found) -> Contract:
     for low, name in _wanted(contract, found).items():
         parent = next((p for p in parents if low.startswith(p.lower() + "_") and len(low) > len(p) + 1), None)
         if low not in there and parent is not None:
-            path = "$" + "".join(f'."{member}"' for member in _members(found[parent], name[len(parent) + 1 :]))
+            path = _path(found[parent], name[len(parent) + 1 :])
             steps.append(Transformation(phase="pre", json_extract=JsonExtract(field=name, source=parent, path=path)))
     changed = contract.model_copy(update={"transformations": (*steps, *contract.transformations)})
     return changed.placed(contract.base, contract.environment, contract.declared)

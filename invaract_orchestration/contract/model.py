@@ -309,8 +309,9 @@ class Contract(Closed):
 
     @property
     def is_stepped(self) -> bool:
-        """Whether something is done between what arrives and what is published: steps, or casts to the declared types."""
-        return bool(self.transformations) or self.schema_policy.type_changes == "cast"
+        """Whether something is done between what arrives and what is published: steps, casts, or columns out of others."""
+        flatten = self.source.flatten if self.source else ()
+        return bool(self.transformations or flatten) or self.schema_policy.type_changes == "cast"
 
     def all_keys(self) -> tuple[Key, ...]:
         """The keys, then those of `unique: true` and of a merge; each set of columns once, the strictest wins."""

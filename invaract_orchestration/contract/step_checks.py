@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from invaract_orchestration.contract import transformations as t
 from invaract_orchestration.contract.expression_names import ExpressionError
-from invaract_orchestration.contract.json_paths import json_path
+from invaract_orchestration.contract.json_paths import json_paths
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.contract.patterns import PatternError, check_pattern
 from invaract_orchestration.contract.report import Path, Report, shown, suggest
@@ -67,7 +67,7 @@ def _problems(step: t.Transformation) -> Iterator[_Found]:
             yield from _twice(("aggregations",), (*options.group_by, *options.aggregations))
         case t.JsonExtract():
             try:
-                json_path(options.path)
+                json_paths(options.path)
             except ValueError as error:
                 yield ("path",), str(error), None, 0
         case t.RegexExtract():

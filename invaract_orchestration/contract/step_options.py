@@ -128,7 +128,7 @@ class JsonExtract(Closed):
     source: str = Field(min_length=1)
     """The column that is read: a JSON text, or a nested value."""
     path: str = Field(min_length=1)
-    """Such as `$.items[0].price` or `$."a key"`."""
+    """Such as `$.items[0].price` or `$."a key"`; of several, as in `$.a_b | $.a.b`, the first that leads to a value counts."""
     cast: TypeOfField | None = None
     """The type of what is found, by default string; an object or a list is then its JSON text."""
 

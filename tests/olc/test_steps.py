@@ -398,3 +398,14 @@ def test_rows_of_which_some_were_left_out_cannot_be_waived_however_many_the_step
     result = run(gate, tmp_path, body, [{"id": 1, "tags": "a,b"}, {"id": -1, "tags": "c"}])
     assert result.state == "rejected", result
     assert not any("can be waived" in said for said in told)
+
+
+def test_flattened_column_needs_no_step_beside_it(gate: Gate, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text('id,a\n1,"{""b"": {""c"": ""x""}}"\n2,\n')
+    text = (
+        "contract: steps\nsource: {location: rows.csv, header: names, flatten: [a]}\npublish: {target: out/steps}\n"
+        "fields: [{name: id, type: int}, {name: a_b_c, type: string}]\n"
+    )
+    result = gate.run(load_contract_text(text).placed(tmp_path))
+    assert result.state == "published", result
+    assert published(tmp_path) == [{"id": 1, "a_b_c": "x"}, {"id": 2, "a_b_c": None}]
