@@ -74,6 +74,18 @@ def written(tree: exp.Expr, words: Words, sql: Callable[[exp.Expr], str]) -> exp
     return found
 
 
+def over(tree: exp.Expr, tables: Mapping[str, str]) -> exp.Expr:
+    """The tree over an engine's relations, by the name in lower case that each has in it; other tables stay as they are."""
+
+    def placed(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier) or node.db:
+            return node
+        relation = tables.get(node.name.lower())
+        return node if relation is None else exp.alias_(exp.to_table(relation, quoted=True), node.alias_or_name, table=True)
+
+    return tree.transform(placed)
+
+
 def plain(tree: exp.Expr) -> exp.Expr:
     """The tree in plain Spark SQL, for the rules on the plan's shape and for lineage."""
     root = exp.paren(tree.copy(), copy=False)

@@ -27,13 +27,7 @@ def step_text(tree: exp.Query, now: datetime, tables: Mapping[str, str]) -> str:
     def sql(node: exp.Expr) -> str:
         return spark_sql.rendered(spark_sql.guarded(node), now)
 
-    def placed(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier) or node.db:
-            return node
-        relation = tables.get(node.name.lower())
-        return node if relation is None else exp.alias_(exp.to_table(relation, quoted=True), node.alias_or_name, table=True)
-
-    return spark_sql.rendered(m.written(spark_sql.guarded(tree), _WORDS, sql).transform(placed), now)
+    return spark_sql.rendered(m.over(m.written(spark_sql.guarded(tree), _WORDS, sql), tables), now)
 
 
 def _cast(value: str, from_text: str, to_text: str) -> str:

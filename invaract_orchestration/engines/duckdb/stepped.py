@@ -17,8 +17,9 @@ from invaract_orchestration.candidate.candidate import Candidate, FailingRows, M
 from invaract_orchestration.candidate.step_input import ROW
 from invaract_orchestration.candidate.step_plan import ARRIVED, GOOD, Chain, StepPlan
 from invaract_orchestration.candidate.writer import CandidateRequest
-from invaract_orchestration.checks.phased import phased_checks, read_columns
-from invaract_orchestration.checks.row_rules import RowCheck, row_checks
+from invaract_orchestration.checks.phase_counts import LISTS, Asking, PhaseCounts, failing_checks, step_counts, stepped_tallies
+from invaract_orchestration.checks.phased import phased_checks
+from invaract_orchestration.checks.row_rules import MALFORMED, RowCheck
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.failing import STAGED, FailingWriter, list_of
 from invaract_orchestration.engines.duckdb.row_conditions import null_condition, row_condition
@@ -26,8 +27,7 @@ from invaract_orchestration.engines.duckdb.rows import Rows, as_payload
 from invaract_orchestration.engines.duckdb.session import translated
 from invaract_orchestration.engines.duckdb.steps import forget
 
-_LISTS = ("invaract_broken", "invaract_undecided", "invaract_nulls")
-_Count = dict[str, int]
+_ASKING = Asking(name=q.name, row_condition=row_condition, null_condition=null_condition)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +47,10 @@ class SteppedWriter:
         self._hold_records()
         unreadable = self._number(f"SELECT count(*) FROM {STAGED} WHERE len(broken) > 0")
         read = self._number(f"SELECT count(*) FROM {STAGED}")
-        counts = self._step_counts(self.plan.pre)
+        counts = step_counts(self.plan.pre, self._rows_of)
         self._check(self.plan.pre, early, "invaract_checked_pre")
         self._go_on(early)
-        counts += self._step_counts(self.plan.post)
+        counts += step_counts(self.plan.post, self._rows_of)
         self._check(self.plan.post, late, "invaract_checked_post")
         candidate = self._write(late)
         stages = self._stages(unreadable, counts, early, late)
@@ -75,19 +75,8 @@ class SteppedWriter:
 
     def _check(self, chain: Chain, checks: Sequence[RowCheck], table: str) -> None:
         """Hold a phase's rows with what each of them broke."""
-        wrong = {field.lower(): flag for field, flag in chain.casts}
-        known = {n.lower(): q.name(n) for n in chain.columns}
-        types = {spec.name: spec.type for spec in self.request.contract.fields}
-        broken = [(f"{field}|type", flag) for field, flag in chain.casts]
-        undecided, nulls = [], []
-        for check in checks:
-            is_asked = q.all_of(f"NOT {wrong[c]}" for c in sorted(read_columns(check, chain)) if c in wrong)
-            condition = row_condition(check, lambda n: known.get(n.lower()), types, self.request.now)
-            broken.append((check.check, f"({is_asked}) AND NOT ({condition})"))
-            undecided.append((check.check, f"NOT ({is_asked})"))
-            if (is_null := null_condition(check, lambda n: known.get(n.lower()))) is not None:
-                nulls.append((check.check, f"({is_asked}) AND {is_null}"))
-        lists = ", ".join(f"{list_of(e)} AS {n}" for n, e in zip(_LISTS, (broken, undecided, nulls), strict=True))
+        asked = _ASKING.lists(self.request.contract, chain, checks, self.request.now)
+        lists = ", ".join(f"{list_of(entries)} AS {name}" for name, entries in zip(LISTS, asked, strict=True))
         forget(self.connection, table)
         with translated(f"running the steps of phase {chain.phase}"):
             self.connection.execute(f"CREATE TEMP TABLE {table} AS SELECT *, {lists} FROM {chain.view}")
@@ -109,8 +98,8 @@ class SteppedWriter:
 
     def _fails(self, chain: Chain, checks: Sequence[RowCheck]) -> str:
         """Whether a row broke a check that is an error."""
-        errors = [f"{field}|type" for field, _ in chain.casts] + [c.check for c in checks if c.severity == "error"]
-        return f"list_has_any({_LISTS[0]}, {q.texts(errors)}::VARCHAR[])" if errors else "false"
+        errors = failing_checks(chain, checks)
+        return f"list_has_any({LISTS[0]}, {q.texts(errors)}::VARCHAR[])" if errors else "false"
 
     # -- the numbers
 
@@ -119,16 +108,8 @@ class SteppedWriter:
             (row,) = self.connection.execute(sql).fetchall()
         return int(row[0])
 
-    def _step_counts(self, chain: Chain) -> tuple[StepCount, ...]:
-        """Rows in and out of each step; steps that keep rows by their kind are not counted, but for lookups."""
-        rows = self._number(f"SELECT count(*) FROM {chain.begins}")
-        found = []
-        for step in chain.steps:
-            is_counted = not step.keeps_rows or step.kind == "lookup"
-            out = self._number(f"SELECT count(*) FROM {q.name(step.view)}") if is_counted else rows
-            found.append(StepCount(at=step.at, kind=step.kind, phase=chain.phase, rows_in=rows, rows_out=out))
-            rows = out
-        return tuple(found)
+    def _rows_of(self, relation: str) -> int:
+        return self._number(f"SELECT count(*) FROM {q.name(relation)}")
 
     def _stages(
         self, unreadable: int, counts: tuple[StepCount, ...], early: Sequence[RowCheck], late: Sequence[RowCheck]
@@ -147,32 +128,16 @@ class SteppedWriter:
         )  # fmt: skip
 
     def _tallies(self, early: Sequence[RowCheck], late: Sequence[RowCheck], read: int) -> dict[str, Tally]:
-        forms = self._listed("broken", STAGED)
-        phases = {
-            chain.phase: ([self._listed(n, f"invaract_checked_{chain.phase}") for n in _LISTS], self._number(
-                f"SELECT count(*) FROM invaract_checked_{chain.phase}"
-            ))
-            for chain in (self.plan.pre, self.plan.post)
-        }  # fmt: skip
-        tallies = {check: Tally(rows=read, failed=forms.get(check, 0)) for check, _ in self.rows.structure}
-        if self.rows.is_text:
-            tallies |= {check: Tally(rows=read, failed=failed) for check, failed in forms.items() if check.startswith("row|")}
-        for check in row_checks(self.request.contract):
-            if check.kind == "type":
-                failed = [forms, *(lists[0] for lists, _ in phases.values())]
-                tallies[check.check] = Tally(rows=read, failed=sum(f.get(check.check, 0) for f in failed))
-                continue
-            counts = [phases[c.phase] for c, own in ((self.plan.pre, early), (self.plan.post, late)) if check in own]
-            broken, undecided, nulls = (sum(lists[i].get(check.check, 0) for lists, _ in counts) for i in range(3))
-            asked = counts[-1][1] + sum(lists[0].get(check.check, 0) for lists, _ in counts[:-1])
-            tallies[check.check] = Tally(
-                rows=asked, failed=broken, undecided=undecided,
-                nulls=nulls if check.rule is None and check.kind != "required" else None,
-            )  # fmt: skip
-        others = {c: n for c, n in forms.items() if c not in tallies}
-        return tallies | {c: Tally(rows=read, failed=n) for c, n in others.items()}
+        asked = tuple((c, own, self._counted(c)) for c, own in ((self.plan.pre, early), (self.plan.post, late)))
+        structure = [*((MALFORMED,) if self.rows.is_text else ()), *(check for check, _ in self.rows.structure)]
+        return stepped_tallies(self.request.contract, asked, self._listed("broken", STAGED), structure, read)
 
-    def _listed(self, column: str, table: str) -> _Count:
+    def _counted(self, chain: Chain) -> PhaseCounts:
+        table = f"invaract_checked_{chain.phase}"
+        broken, undecided, nulls = (self._listed(name, table) for name in LISTS)
+        return PhaseCounts(rows=self._rows_of(table), broken=broken, undecided=undecided, nulls=nulls)
+
+    def _listed(self, column: str, table: str) -> dict[str, int]:
         sql = f"SELECT c, count(*) FROM (SELECT unnest({column}) AS c FROM {table}) GROUP BY c"
         return dict(self.connection.execute(sql).fetchall())
 
@@ -203,10 +168,10 @@ class SteppedWriter:
         table = f"invaract_checked_{chain.phase}"
         fails = self._fails(chain, checks)
         if not chain.has_row:
-            return f"SELECT '' AS f, NULL AS n, '{chain.phase}', {_LISTS[0]}, {own} FROM {table} WHERE {fails}"
+            return f"SELECT '' AS f, NULL AS n, '{chain.phase}', {LISTS[0]}, {own} FROM {table} WHERE {fails}"
         merged = f"{self._merged('CAST(r.p AS VARCHAR)', self._packed(chain, made))}" if made else "CAST(r.p AS VARCHAR)"
         return (
-            f"SELECT coalesce(r.f, ''), r.n, '{chain.phase}', c.{_LISTS[0]}, CASE WHEN r.p IS NULL THEN {own} ELSE {merged} END "
+            f"SELECT coalesce(r.f, ''), r.n, '{chain.phase}', c.{LISTS[0]}, CASE WHEN r.p IS NULL THEN {own} ELSE {merged} END "
             f"FROM {table} c LEFT JOIN {STAGED} r ON r.rowid = c.{ROW} WHERE {fails}"
         )
 
