@@ -10,15 +10,17 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from invaract_orchestration.errors import InputUnreadable, UsageError
+from invaract_orchestration.intake.listing import ListedFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryTable:
-    """A table of a query: its name there, its place, and its Delta version (null: Parquet files, which have none)."""
+    """A table of a query: its name there, its place, and its Delta version, or its Parquet files, which have none."""
 
     name: str
     place: str
     version: int | None
+    files: tuple[ListedFile, ...] = ()
 
 
 def tables_read(sql: str) -> tuple[str, ...]:
@@ -41,7 +43,7 @@ def tables_read(sql: str) -> tuple[str, ...]:
 
 def resolve_tables(
     sql: str, declared: Mapping[str, str], place: Callable[[str], str], version: Callable[[str], int | None],
-    is_files: Callable[[str], bool],
+    files: Callable[[str], tuple[ListedFile, ...]],
 ) -> tuple[QueryTable, ...]:  # fmt: skip
     """Every table of the query with its place: the one that is declared under its name, else the table of that name.
 
@@ -53,11 +55,12 @@ def resolve_tables(
     for name in tables_read(sql):
         where = place(known.get(name.lower(), name))
         at = version(where)
-        if at is None and not is_files(where):
+        own = files(where) if at is None else ()
+        if at is None and not own:
             raise InputUnreadable(
                 f"the query reads {name!r}, and there is no Delta table and no Parquet file for it",
                 hint="declare its place in source.inputs, or check the table's name",
                 code="input.missing",
             )
-        found.append(QueryTable(name=name, place=where, version=at))
+        found.append(QueryTable(name=name, place=where, version=at, files=own))
     return tuple(found)

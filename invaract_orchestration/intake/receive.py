@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +17,9 @@ from invaract_orchestration.intake.digests import digest_files, intake_digest, l
 from invaract_orchestration.intake.identity import slice_digest, submission_id
 from invaract_orchestration.intake.json_shape import json_shape
 from invaract_orchestration.intake.links import Links, receive_links
-from invaract_orchestration.intake.listing import Listing, list_files, verify_unchanged
+from invaract_orchestration.intake.listing import ListedFile, Listing, list_files, verify_unchanged
 from invaract_orchestration.intake.parameters import check_identifier, check_parameters, fill, placeholders
-from invaract_orchestration.intake.query_tables import resolve_tables
+from invaract_orchestration.intake.query_tables import QueryTable, resolve_tables
 from invaract_orchestration.intake.text_files import check_utf8_start
 from invaract_orchestration.intake.transform import Transform
 
@@ -200,12 +201,11 @@ def _query(
     source: Source, own: Slice, given_id: str | None, table_version: Callable[[str], int | None],
     table_place: Callable[[str], str],
 ) -> Received:  # fmt: skip
-    """A query over tables is one closed batch: the versions of its tables and its text are its content."""
+    """A query over tables is one closed batch: the versions of its tables, their files and its text are its content."""
     sql = fill(source.sql or "", own.parameters)
-    tables = resolve_tables(sql, source.inputs, table_place, table_version, lambda p: bool(_parquet_files(p)))
+    tables = resolve_tables(sql, source.inputs, table_place, table_version, _parquet_files)
     versions = {f"{t.name} at {t.place}": t.version for t in tables if t.version is not None}
-    plain = [f for t in tables if t.version is None for f in _parquet_files(t.place)]
-    content = [f"{f}:{f.stat().st_size}:{f.stat().st_mtime_ns}" for f in plain]
+    content = [f"{f.path}:{f.size}:{f.modified_ns}" for t in tables for f in t.files]
     if given_id is None and not tables:
         raise UsageError(
             "a batch from a query without tables needs an id of its own",
@@ -214,13 +214,30 @@ def _query(
     digest = query_digest(sql, versions, content) if tables else f"given:{given_id}"
     return Received(
         batch=Batch(source=source, query=sql, tables=tables), files=(), intake_digest=digest,
-        submission_id=given_id or submission_id(own.digest, digest), verify=lambda: None,
+        submission_id=given_id or submission_id(own.digest, digest), verify=lambda: _verify_tables(tables),
     )  # fmt: skip
 
 
-def _parquet_files(place: str) -> list[Path]:
-    path = Path(place)
-    return [path] if path.suffix == ".parquet" and path.is_file() else sorted(path.rglob("*.parquet"))
+def _parquet_files(place: str) -> tuple[ListedFile, ...]:
+    """The Parquet files of a table of a query; none where nothing of the kind is input there."""
+    try:
+        return list_files(_parquet_location(place), base=Path("/")).files
+    except InputUnreadable as problem:
+        if problem.code not in ("input.missing", "input.none_readable"):
+            raise
+        return ()
+
+
+def _verify_tables(tables: Sequence[QueryTable]) -> None:
+    """Raises InputUnreadable where the files of a table are no longer those that were received."""
+    for table in tables:
+        if table.version is None:
+            verify_unchanged(Listing(root=table.place, files=table.files), _parquet_location(table.place), Path("/"))
+
+
+def _parquet_location(place: str) -> str:
+    path = Path(place).absolute()
+    return str(path) if path.suffix == ".parquet" and path.is_file() else f"{glob.escape(str(path))}/**/*.parquet"
 
 
 def _frame(source: Source, frame: Any, given_id: str | None) -> Received:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.engines.test_batches import *  # noqa: F403
 from tests.engines.test_modes import *  # noqa: F403
+from tests.engines.test_parquet_tables import *  # noqa: F403
 from tests.spark.conftest import QUIET
 from tests.spark.gaps import GAPS
 from tests.spark.lakes import ENGINES, EngineLake

@@ -123,6 +123,7 @@ def test_json_with_a_word_or_form_that_is_no_number_is_malformed(lake: Lake, num
 
 @pytest.mark.parametrize(("number", "value"), [
     ("1.50", "1.50"), ("1.500", "1.50"), ("1.50000000000000000000", "1.50"), ("2", "2.00"), ("1.505", None), ("1.50500000000000000000", None), ("1e2", None), ("1.5e1", None),
+    (f"1.5{'0' * 60}", "1.50"), (f"-1.{'0' * 60}", "-1.00"), (f"1.50{'0' * 40}5", None), (f"1.5{'0' * 60}e0", None),
 ])  # fmt: skip
 def test_decimal_of_json_is_a_number_without_an_exponent_whatever_zeros_end_it(lake: Lake, number: str, value: str | None) -> None:
     lake.put({"x.jsonl": f'{{"m":{number}}}\n{{"m":0}}\n'})
@@ -253,6 +254,49 @@ def test_long_numbers_of_json_keep_every_digit(lake: Lake) -> None:
     assert {row["d"] for row in lake.rows()} == {Decimal("1234567890123456789012345678.1234567890"), Decimal(0)}
 
 
+@pytest.mark.parametrize("shape", ["lines", "array"])
+@pytest.mark.parametrize("number", ["1", f"1.{'0' * 40}", "1" * 40])
+def test_json_that_is_no_text_is_malformed_whatever_numbers_it_holds(lake: Lake, shape: str, number: str) -> None:
+    record, other = f'{{"n":{number},"s":"'.encode() + b'\xe9"}', b'{"n":1,"s":"a"}'
+    lake.put({"x.json": record + b"\n" + other if shape == "lines" else b"[" + record + b"," + other + b"]"})
+    fields = "{name: n, type: double}\n{name: s, type: string}"
+    result = lake.run(lake.contract(fields, source=f"format: json, options: {{shape: {shape}}}", more=ASIDE))
+    if shape == "array":
+        assert (result.state, result.code, lake.rows()) == ("failed", "input.unreadable", [])
+    else:
+        assert (lake.rows(), lake.aside()) == ([{"n": 1.0, "s": "a"}], [("x.json", 1, ["row|malformed"])])
+
+
+@pytest.mark.parametrize(("type_", "keys", "found"), [
+    ("int", '{"1":0,"2":1}', {1: 0, 2: 1}), ("int", '{"x":0}', None), ("int", '{"":0}', None), ("int", '{"1":0,"1":0}', None),
+    ("decimal(3,1)", '{"1":0,"1.0":0}', None), ("double", '{"1":0,"1e0":0}', None), ("double", '{"-0.0":0,"0":0}', None),
+    ("timestamp", '{"2026-01-01T00:00:00Z":0,"2026-01-01T01:00:00+01:00":0}', None), ("double", '{"-0.0":0}', {0.0: 0}),
+    ("int", '{"1":"0"}', None), ("int", "[]", None), ("int", "{}", {}), ("int", "null", None),
+])  # fmt: skip
+def test_key_of_a_map_that_is_none_or_that_is_there_twice_breaks_its_record(
+    lake: Lake, type_: str, keys: str, found: dict[Any, int] | None
+) -> None:
+    lake.put({"x.jsonl": f'{{"id":1,"m":{keys}}}\n{{"id":2,"m":null}}\n'})
+    result = lake.run(lake.contract(f'{{name: id, type: int}}\n{{name: m, type: "map<{type_},int>"}}', source="format: json", more=ASIDE))
+    assert result.state == "published", result
+    kept = {row["id"]: None if row["m"] is None else dict(row["m"]) for row in lake.rows()}
+    is_kept = found is not None or keys == "null"
+    assert repr(kept) == repr({1: found, 2: None} if is_kept else {2: None})
+    assert lake.aside() == ([] if is_kept else [("x.jsonl", 1, ["m|type"])])
+
+
+@pytest.mark.parametrize("shape", ["lines", "array"])
+def test_zeros_at_the_end_of_a_long_number_of_json_do_not_count(lake: Lake, shape: str) -> None:
+    zeros, whole = "0" * 40, "12345678901234567890123456789012345678"
+    written = f'{{"d":{whole}.{zeros},"f":0.5{zeros},"i":7,"s":"1.0{zeros}"}}', f'{{"d":1,"f":1,"i":7.{zeros},"s":"a"}}'
+    lake.put({"x.json": "\n".join(written) if shape == "lines" else f"[{','.join(written)}]"})
+    fields = '{name: d, type: "decimal(38,0)"}\n{name: f, type: float}\n{name: i, type: bigint}\n{name: s, type: string}'
+    lake.run(lake.contract(fields, source=f"format: json, options: {{shape: {shape}}}", more=ASIDE))
+    assert lake.rows() == [{"d": Decimal(whole), "f": 0.5, "i": 7, "s": f"1.0{zeros}"}]
+    assert lake.aside() == [("x.json", 2, ["i|type"])]
+    assert shape == "array" or f"7.{zeros}" in lake.payloads()[0]
+
+
 # -- Parquet
 
 
@@ -381,6 +425,54 @@ def test_nanoseconds_inside_of_another_type_are_refused_by_name(lake: Lake, zone
     fields = f'{{name: at, type: "array<timestamp{"" if zone else "_ntz"}>"}}'
     result = lake.run(lake.contract(fields, source="format: parquet", more="schema_policy: {type_changes: accept}"))
     assert broken(result) == {"schema|type": None}
+
+
+NO_TEXT = pa.StringArray.from_buffers(3, pa.py_buffer(b"\0\0\0\0\2\0\0\0\5\0\0\0\7\0\0\0"), pa.py_buffer(b"aab\xe9bzz"))
+"""Three texts, of which the second is none, nor the smallest or the largest."""
+
+
+@pytest.mark.parametrize("is_frame", [True, False])
+@pytest.mark.parametrize(("type_", "values"), [
+    ("string", NO_TEXT), ("struct<x:string>", pa.StructArray.from_arrays([NO_TEXT], ["x"])),
+    ("array<string>", pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), NO_TEXT)),
+    ("map<int,string>", pa.MapArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), pa.array([1, 2, 3], pa.int32()), NO_TEXT)),
+])  # fmt: skip
+def test_bytes_that_are_no_text_are_never_published_as_one(lake: Lake, is_frame: bool, type_: str, values: pa.Array) -> None:
+    table = pa.table({"id": pa.array([1, 2, 3], pa.int32()), "v": values})
+    fields = f'{{name: id, type: int}}\n{{name: v, type: "{type_}"}}'
+    if is_frame:
+        result = lake.run(lake.contract(fields, more=ASIDE), frame=table, submission_id="frame-1")
+    else:
+        lake.put({"a.parquet": parquet(table)})
+        result = lake.run(lake.contract(fields, source="format: parquet", more=ASIDE))
+    assert (result.state, result.code, lake.rows()) == ("failed", "input.unreadable", [])
+    assert "a text is no UTF-8" in result.message
+
+
+ENDS = {"date": [-719_162, 2_932_896], "timestamp": [-62_135_596_800_000_000, 253_402_300_799_999_999]}
+"""The first and the last day and microsecond of the years 1 to 9999."""
+
+
+@pytest.mark.parametrize("beyond", [0, -1, 1])
+@pytest.mark.parametrize("form", ["parquet", "frame", "nested"])
+@pytest.mark.parametrize("type_", ["date", "timestamp", "timestamp_ntz"])
+def test_time_outside_of_the_years_is_never_published(lake: Lake, type_: str, form: str, beyond: int) -> None:
+    first, last = ENDS[type_.removesuffix("_ntz")]
+    native = pa.date32() if type_ == "date" else pa.timestamp("us", None if type_.endswith("ntz") else "UTC")
+    values = pa.array([first + min(beyond, 0), last + max(beyond, 0), None], pa.int32() if type_ == "date" else pa.int64()).cast(native)
+    if form == "nested":
+        values, type_ = pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), values), f"array<{type_}>"
+    table, fields = pa.table({"v": values}), f'{{name: v, type: "{type_}"}}'
+    if form == "frame":
+        result = lake.run(lake.contract(fields), frame=table, submission_id="frame-1")
+    else:
+        lake.put({"a.parquet": parquet(table)})
+        result = lake.run(lake.contract(fields, source="format: parquet"))
+    if beyond:
+        assert (result.state, result.code, lake.rows()) == ("failed", "input.unreadable", [])
+        assert "outside of the years 1 to 9999" in result.message
+    else:
+        assert (result.state, len(lake.rows())) == ("published", 3)
 
 
 # -- frames, queries and tables

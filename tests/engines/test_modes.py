@@ -230,6 +230,15 @@ def test_key_across_the_target_is_judged_on_the_rows_that_stay(
     assert result.state == ("rejected" if failed else "published")
 
 
+def test_own_key_of_versions_is_no_key_of_the_rows_that_they_follow(lake: Lake) -> None:
+    contract = lake.contract(FIELDS, publish="mode: scd2, keys: [id]", more="keys: [{columns: [id], across: target}]")
+    for text in ("id,p\n1,a\n2,b\n", "id,p\n1,z\n2,b\n"):
+        lake.put({"x.csv": text})
+        result = lake.run(contract, supersede=True)
+        assert result.state == "published", result
+    assert sorted((row["id"], row["p"]) for row in lake.rows() if row["is_current"]) == [(1, "z"), (2, "b")]
+
+
 def test_key_across_the_target_is_compared_after_its_normalisation(lake: Lake) -> None:
     fields = "{name: id, type: int}\n{name: p, type: string, normalize: [trim, lower]}"
     result = published(lake, "id,p\n9,A \n", "mode: append", fields=fields, more="keys: [{columns: [p], across: target}]")

@@ -14,7 +14,8 @@ from tests.spark.gaps import GAPS
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "engines.md"
 SUITES = (
-    "tests/engines/test_batches.py", "tests/engines/test_modes.py", "tests/behaviours/test_measurer.py", "tests/behaviours/test_conditions.py",
+    "tests/engines/test_batches.py", "tests/engines/test_parquet_tables.py", "tests/engines/test_modes.py",
+    "tests/behaviours/test_measurer.py", "tests/behaviours/test_conditions.py",
     "tests/spark/test_parity.py", "tests/spark/test_values.py", "tests/spark/test_generated_conditions.py", "tests/spark/test_generated_tables.py",
 )  # fmt: skip
 BEGIN, END = "<!-- parity: begin -->", "<!-- parity: end -->"

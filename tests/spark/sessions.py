@@ -17,7 +17,7 @@ from typing import Any
 
 import pyspark
 
-from invaract_orchestration.engines.spark.jars import jar_options, java_version
+from invaract_orchestration.engines.spark.jars import fetched_once, jar_options, java_version
 from invaract_orchestration.engines.spark.session import user_session
 
 # A process can hold a classic and a remote session when PySpark does not switch its functions by the environment.
@@ -52,6 +52,12 @@ def classic() -> Any:
 def connect_url() -> str:
     """A Connect server in a process of its own, on a free port of the loopback."""
     port = free_port()
+    atexit.register(stop, start_server(port))
+    return f"sc://127.0.0.1:{port}"
+
+
+def start_server(port: int) -> subprocess.Popen[bytes]:
+    """A Connect server that listens at a port of the loopback; it ends with the tests."""
     options = _DELTA | jar_options(JARS) | {
         "spark.connect.grpc.binding.port": str(port), "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.sql.warehouse.dir": tempfile.mkdtemp(prefix="warehouse-"),
@@ -61,12 +67,12 @@ def connect_url() -> str:
     command += ["--master", "local[2]", *(part for k, v in options.items() for part in ("--conf", f"{k}={v}")), "spark-internal"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_SUBMIT")} | {"SPARK_HOME": str(home)}
     log = tempfile.NamedTemporaryFile(prefix="connect-", suffix=".log", delete=False)  # noqa: SIM115  # lives as long as the server
-    process = subprocess.Popen(
-        command, stdout=log, stderr=log, env=environment, start_new_session=True, preexec_fn=_end_with_the_tests  # noqa: PLW1509
-    )  # fmt: skip
-    atexit.register(_stop, process)
-    wait_for_port(port, process, Path(log.name))
-    return f"sc://127.0.0.1:{port}"
+    with fetched_once(JARS):
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, env=environment, start_new_session=True, preexec_fn=_end_with_the_tests  # noqa: PLW1509
+        )  # fmt: skip
+        wait_for_port(port, process, Path(log.name))
+    return process
 
 
 def _end_with_the_tests() -> None:
@@ -99,7 +105,8 @@ def wait_for_port(port: int, process: subprocess.Popen[bytes], log: Path, second
     raise RuntimeError(f"nothing listens on port {port}: {log.read_text(errors='replace')[-3000:]}")
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a server, which may have ended by itself."""
     with contextlib.suppress(OSError):
         process.terminate()
         process.wait(timeout=20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -91,6 +92,21 @@ def test_private_session_has_the_built_in_value_of_what_changes_a_meaning(engine
     assert [name for name, value in OLD_MEANINGS.items() if value == built_in[name]] == []
 
 
+@pytest.mark.parametrize("engine", ["spark", "spark-connect"])
+@pytest.mark.parametrize("name", ["spark.sql.session.timeZone", "spark.sql.mapKeyDedupPolicy"])
+def test_session_that_does_not_take_a_setting_is_not_worked_in(
+    tmp_path: Path, engine: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = EngineLake(root=tmp_path, engine=engine)
+    lake.put({"a.csv": TEXT})
+    kind: Any = type(engine_of(engine).session.conf)
+    taken = kind.set
+    monkeypatch.setattr(kind, "set", lambda self, key, value: None if key == name else taken(self, key, value))
+    result = lake.run(lake.contract(FIELDS))
+    assert (result.state, result.code, lake.rows()) == ("failed", "engine.failed", [])
+    assert f"it does not take the setting {name}" in result.message
+
+
 def test_active_session_is_taken_and_no_other_is_started(lake: EngineLake, spark: Any) -> None:
     lake.put({"a.csv": TEXT})
     with SparkEngine().open(lake.root / "scratch", lambda name, _: name) as session:
@@ -114,6 +130,12 @@ def test_session_of_the_process_is_taken_in_every_thread_as_it_is(spark: Any) ->
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(lambda: SparkEngine().base).result() is spark
     assert dict(spark.conf.getAll) == before
+
+
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Airflow sets up in a process lets PySpark log its errors, and pytest keeps each of them with all that it holds."""
+    monkeypatch.setattr(logging.getLogger("pyspark.sql.connect.logging"), "disabled", True)
 
 
 @pytest.mark.parametrize("engine", ["spark", "spark-connect"])
@@ -180,6 +202,20 @@ def test_value_of_a_bad_cell_is_in_no_message(lake: EngineLake, value: str, capf
     assert "canary" not in repr(result) + told.out + told.err
 
 
+def test_error_of_a_remote_session_is_logged_by_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Airflow's set-up of logging enables every logger, also the one with which PySpark would write down what the server says."""
+    monkeypatch.setattr(logging.getLogger("pyspark.sql.connect.logging"), "disabled", False)
+    lake = EngineLake(root=tmp_path, engine="spark-connect")
+    lake.put({"a.csv": "id\n1\n"})
+    more = "transformations: [{sql: SELECT id + 2147483647 AS id FROM source}]"
+    result = lake.run(lake.contract("{name: id, type: int}", more=more))
+    assert result.code == "engine.failed", result
+    assert [record.message for record in caplog.records if record.name.startswith("pyspark")] == []
+
+
+@pytest.mark.usefixtures("forgetful")
 def test_server_that_does_not_answer_holds_up_no_end() -> None:
     spark = ConnectSession("sc://127.0.0.1:9")
     client = ref(spark.client)

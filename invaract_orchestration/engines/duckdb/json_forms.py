@@ -135,16 +135,17 @@ def _array(j: str, element: FieldType, spec: FieldSpec, zone: str, path: tuple[s
 
 def _map(j: str, key: FieldType, value: FieldType, spec: FieldSpec, zone: str, path: tuple[str, ...], depth: int) -> JsonReading:
     each = f"e{depth}"
-    plain = FieldSpec(name=spec.name, type=key)
-    keys = read_text(f"{each}.key", key, plain, zone)
+    keys = read_text(f"{each}.key", key, FieldSpec(name=spec.name, type=key), zone)
+    own_key = f"({keys.value} + CAST(0 AS {duckdb_type(key)}))" if key in FLOATS else keys.value  # a zero has no sign
     inner = read_json(f"{each}.value", value, _element(spec, value), zone, path, depth + 1)
     entries = f"""map_entries(from_json({j}, '"MAP(VARCHAR,JSON)"'))"""
-    built = f"map_from_entries(list_transform({entries}, lambda {each}: {{'k': {keys.value}, 'v': {inner.value}}}))"
-    is_object = f"json_type({j}) = 'OBJECT' AND {has_each_key_once(j)}"
-    return JsonReading(
-        f"CASE WHEN {is_object} THEN CAST({built} AS {duckdb_type(Map(key, value))}) END",
-        _of_each(j, is_object, entries, each, path, ((path, keys.is_right), *inner.rights)),
-    )
+    is_once = f"len(list_distinct(list_transform({entries}, lambda {each}: {own_key}))) = len({entries})"
+    is_whole = f"CASE WHEN json_type({j}) = 'OBJECT' AND {has_each_key_once(j)} THEN {is_once} ELSE false END"
+    rights = _of_each(j, is_whole, entries, each, path, ((path, keys.is_right), *inner.rights))
+    own = q.all_of(r for p, r in rights if p == path)
+    built = f"map_from_entries(list_transform({entries}, lambda {each}: {{'k': {own_key}, 'v': {inner.value}}}))"
+    value_sql = f"CAST({built} AS {duckdb_type(Map(key, value))})"
+    return JsonReading(f"CASE WHEN {j} IS NOT NULL AND json_type({j}) = 'OBJECT' AND ({own}) THEN {value_sql} END", rights)
 
 
 def part_of(spec: FieldSpec, name: str, type_: FieldType) -> FieldSpec:

@@ -15,6 +15,7 @@ from invaract_orchestration.engines.delta.read import read_columns
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.infer_json import json_types
+from invaract_orchestration.engines.duckdb.parquet_tables import parquet_relation
 from invaract_orchestration.engines.duckdb.raw_records import read_surely
 from invaract_orchestration.engines.duckdb.rows import rows_of
 from invaract_orchestration.engines.duckdb.session import BREACH, DeclaredFormBreach, translated
@@ -60,7 +61,7 @@ def _relation(connection: duckdb.DuckDBPyConnection, rows: LinkRows) -> str:
         connection.register("invaract_stream", read_columns(rows.table or "", rows.version, None))
         return "invaract_stream"
     if rows.format == "parquet":
-        return f"read_parquet({q.paths(f.path for f in rows.files)}, hive_partitioning=false, union_by_name=true)"
+        return parquet_relation(f"the link {rows.link.name}", rows.files)
     files = tuple(BatchFile(file=f) for f in rows.files)
     declared = {n.lower(): t for n, t in rows.link.fields.items()}
     types: Mapping[str, ft.FieldType | None]

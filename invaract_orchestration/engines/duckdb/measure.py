@@ -24,6 +24,7 @@ from invaract_orchestration.engines.delta.read import read_columns
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.candidate import files_relation
+from invaract_orchestration.engines.duckdb.parquet_tables import parquet_relation
 from invaract_orchestration.engines.duckdb.raw_records import read_surely
 from invaract_orchestration.engines.duckdb.row_conditions import normalized
 from invaract_orchestration.engines.duckdb.rows import read_csv
@@ -196,7 +197,7 @@ class Measure:
             self._register_table(str(path), None, [column])
             return self._typed_values(rule, q.name(column), _OTHER, spec)
         if path.suffix == ".parquet":
-            source = f"read_parquet({q.paths([path])})"
+            source = parquet_relation(f"the reference {reference}", list_files(str(path), base=path.parent).files)
             names = [row[0] for row in self.connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
             return self._typed_values(rule, q.name(_chosen(names, column, reference)), source, spec)
         header = read_header(list_files(str(path), base=path.parent).files[0], SourceOptions())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import duckdb
 
 from invaract_orchestration.contract.field_types import Struct
 from invaract_orchestration.engines.delta.read import read_columns
-from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.parquet_tables import parquet_relation
 from invaract_orchestration.engines.duckdb.session import translated
-from invaract_orchestration.engines.duckdb.types import field_type
+from invaract_orchestration.engines.duckdb.types import known_types
 from invaract_orchestration.intake.batch import Batch
 
 
@@ -33,24 +31,20 @@ def register_tables(connection: duckdb.DuckDBPyConnection, batch: Batch) -> None
                 connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM invaract_stream")
                 connection.unregister("invaract_stream")
             else:
-                connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM read_parquet({_files(table.place)})")
+                relation = parquet_relation(f"the input {table.name}", table.files)
+                connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT * FROM {relation}")
 
 
 def table_schemas(connection: duckdb.DuckDBPyConnection, batch: Batch) -> dict[str, Struct]:
     """The columns of every table of the query by its name there; columns of types that have no name here are left out."""
     found = {}
     for table in batch.tables:
-        if table.version is not None:
-            reader = read_columns(table.place, table.version, None)
-            connection.register("invaract_stream", reader)
-            relation = connection.sql("SELECT * FROM invaract_stream")
-        else:
-            relation = connection.sql(f"SELECT * FROM read_parquet({_files(table.place)})")
-        types = [(n, field_type(t)) for n, t in zip(relation.columns, relation.types, strict=True)]
-        found[table.name] = Struct(tuple((n, t) for n, t in types if not isinstance(t, str)))
+        with translated(f"reading the input {table.name}"):
+            if table.version is not None:
+                connection.register("invaract_stream", read_columns(table.place, table.version, None))
+                relation = "invaract_stream"
+            else:
+                relation = parquet_relation(f"the input {table.name}", table.files)
+            types = known_types(connection.sql(f"SELECT * FROM {relation}"))
+        found[table.name] = Struct(tuple((n, t) for n, t in types.items() if t is not None))
     return found
-
-
-def _files(place: str) -> str:
-    path = Path(place)
-    return q.paths([path] if path.is_file() else sorted(path.rglob("*.parquet")))

@@ -19,6 +19,7 @@ from invaract_orchestration.engines.duckdb import sql_text as q
 from invaract_orchestration.engines.duckdb.parquet_files import Part, parts_of
 from invaract_orchestration.engines.duckdb.text_forms import read_text
 from invaract_orchestration.engines.duckdb.types import duckdb_type
+from invaract_orchestration.engines.duckdb.valid_values import valid_value
 from invaract_orchestration.errors import NotSupported
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
@@ -209,12 +210,16 @@ def _typed_part(contract: Contract, part: Part, folders: list[str]) -> str:
     else:
         source, extra, number = FRAME, "''", "0"
     present = {f.name for f in fields} - batch.absent - set(folders)
+    is_read = bool(batch.files) or batch.table is not None  # by a reader that looks at texts
     columns = []
     for i, spec in enumerate(fields):
-        if spec.name in present and spec.type == TIMESTAMP and batch.files and spec.name not in part.fine:
-            columns.append(f"CAST({q.name(spec.name)} AS TIMESTAMPTZ) AS v{i}")  # one of 96 bits has no zone in the reader's eyes
+        own = q.name(spec.name)
+        if spec.name in present and spec.name in part.fine:
+            columns.append(f"{own} AS v{i}")
         elif spec.name in present:
-            columns.append(f"{q.name(spec.name)} AS v{i}")
+            if spec.type == TIMESTAMP and batch.files:
+                own = f"CAST({own} AS TIMESTAMPTZ)"  # one of 96 bits has no zone in the reader's eyes
+            columns.append(f"{valid_value(own, spec.type, is_read=is_read)} AS v{i}")
         elif spec.name in folders:
             columns.append(f"{_folder_value(spec.name, folders)} AS v{i}")
         else:

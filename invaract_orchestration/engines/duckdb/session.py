@@ -14,16 +14,23 @@ from pathlib import Path
 
 import duckdb
 
+from invaract_orchestration.engines.parquet_tables import TOO_FINE, TOO_FINE_HINT, TOO_FINE_SENTENCE
 from invaract_orchestration.errors import EngineFailure, GateError, InputUnreadable, InvaractError
 
 BREACH = "invaract: a value is not in its declared form"
+_NO_TEXT = ("a text is no UTF-8", "mend it where it comes from, or declare the column as binary there")
 _KNOWN = (  # what the machine says comes before what a file may be
+    (TOO_FINE, TOO_FINE_SENTENCE, TOO_FINE_HINT),
+    ("invaract: outside of the years", "a date or time lies outside of the years 1 to 9999", "mend it where it comes from"),
     ("no space left", "the disk is full", "free some space, then submit the batch again; nothing was published"),
     ("out of memory", "the engine ran out of memory", "raise INVARACT_MEMORY_LIMIT or give more disk to spill to"),
     ("permission denied", "a place cannot be written or read", "check the permissions of source and candidate location"),
     ("read-only file system", "a place cannot be written", "check the candidate's location"),
     ("unexpected end of gzip", "a compressed file is cut off or damaged", "ask for the file again and submit it anew"),
     ("gzip", "a compressed file is damaged", "ask for the file again and submit it anew"),
+    ("not valid utf8", *_NO_TEXT),
+    ("invalid unicode", *_NO_TEXT),
+    ("could not convert blob to utf8", *_NO_TEXT),
     ("snappy", "a Parquet file is damaged", None),
     ("no magic bytes", "a file is not a Parquet file, or is cut off", "check source.format and the file's size"),
     ("too small to be a parquet", "a file is not a Parquet file, or is cut off", "check source.format and the file's size"),

@@ -81,7 +81,8 @@ def _grouped(batch: Batch) -> tuple[_Group, ...]:
 def _quick_csv(session: PrivateSession, contract: Contract, batch: Batch, group: _Group, folders: Folders) -> Any:
     """What each line is by itself, and its cells where it is a record without doubt."""
     options = batch.source.options
-    lines = folders.joined(session, csv_lines.read_lines(session.spark, [f.file.path for f in group.files], group.separator))
+    lines = csv_lines.read_lines(session.spark, [f.file.path for f in group.files], group.separator)
+    lines = folders.joined(session.spark, lines)
     headers = [la.header for la in group.layouts if la.header is not None]
     bare = f"CASE WHEN endswith(raw, {q.text(chr(13))}) THEN left(raw, char_length(raw) - 1) ELSE raw END"
     width, names = _width(batch, group), group.files[0].names
@@ -111,7 +112,7 @@ def _csv_records(session: PrivateSession, contract: Contract, batch: Batch, grou
     width, names = _width(batch, group), group.files[0].names
     if width > 1:
         records = _numbered_without_blanks(records)
-    records = folders.joined(session, records).selectExpr("*", f"{cells.split('line')} AS cs")
+    records = folders.joined(session.spark, records).selectExpr("*", f"{cells.split('line')} AS cs")
     is_record = f"is_text AND coalesce(size(cs) = {width}, false){_trailing(width, names)}"
     records = records.selectExpr("*", f"({is_record}) AS s0", *(f"{cells.value(f'cs[{j}]')} AS c{j}" for j in range(len(names))))
     texts = [(n, f"c{j}") for j, n in enumerate(names)] + [(n, folders.value(n)) for n in folders.columns]

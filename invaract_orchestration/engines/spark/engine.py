@@ -113,17 +113,18 @@ class SparkSession:
 
     def observe(self, contract: Contract, batch: Batch, now: datetime) -> tuple[ObservedSchema, ...]:
         """See `EngineSession.observe`."""
+        batch = linked(batch, self.scratch)
         frame = self._frame(batch, now)
         if batch.transform is not None:
             return (frame_schema(frame, "the transformation's result"),)
-        return observe(self.private, contract, linked(batch, self.scratch), frame)
+        return observe(self.private, contract, batch, frame)
 
     def table_schemas(self, batch: Batch) -> dict[str, Struct]:
         """See `EngineSession.table_schemas`."""
         found = {}
-        for table in batch.tables:
+        for table in linked(batch, self.scratch).tables:
             with translated(f"reading the input {table.name}"):
-                columns = column_types(input_frame(self.private.spark, table.place, table.version))
+                columns = column_types(input_frame(self.private.spark, table))
             found[table.name] = Struct(tuple((n, t) for n, t, _ in columns if not isinstance(t, str)))
         return found
 
@@ -138,13 +139,13 @@ class SparkSession:
 
     def materialise(self, request: CandidateRequest) -> Materialised:
         """See `EngineSession.materialise`."""
+        request = replace(request, batch=linked(request.batch, self.scratch))
         frame = self._frame(request.batch, request.now)
         if request.batch.transform is not None:
             own = request.batch.arriving
             source = self._frame(own.batch, request.now) if own is not None else None
             made = self._made(request.batch)
             return materialise_transformed(self.private, request, made, (source, frame), self.scratch)
-        request = replace(request, batch=linked(request.batch, self.scratch))
         with translated("reading the source"):
             return Writer(session=self.private, request=request, scratch=self.scratch, frame=frame).materialise()
 
@@ -154,7 +155,7 @@ class SparkSession:
 
     def compile_steps(self, contract: Contract, source: Contract, batch: Batch, now: datetime) -> StepPlan:
         """See `EngineSession.compile_steps`."""
-        links = hold_links(self.private, batch, now)
+        links = hold_links(self.private, linked(batch, self.scratch), now)
         return compile_steps(contract, source, links, SparkViews(spark=self.private.spark, now=now))
 
     def rows_digest(self, candidate: Candidate) -> str:
@@ -203,11 +204,12 @@ class SparkSession:
     def _links(self, batch: Batch) -> dict[str, Any]:
         """The rows of the batch's links in the user's session, for a function that takes them."""
         found: dict[str, Any] = {}
-        for rows in batch.links if batch.transform is not None and batch.transform.takes_links else ():
+        for rows in linked(batch, self.scratch).links if batch.transform is not None and batch.transform.takes_links else ():
             folder = str(self.scratch / f"link-{rows.link.name}")
             with translated(f"reading the link {rows.link.name}"):
-                link_frame(self.private, rows, datetime.now(UTC)).write.mode("overwrite").parquet(folder)
-                found[rows.link.name] = self.base.read.parquet(q.path(folder))
+                frame = link_frame(self.private, rows, datetime.now(UTC))
+                frame.write.mode("overwrite").parquet(folder)
+                found[rows.link.name] = self.base.read.schema(frame.schema).parquet(q.path(folder))
         return found
 
     def _source_plan(self, batch: Batch) -> Plan | None:

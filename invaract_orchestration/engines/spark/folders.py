@@ -9,7 +9,6 @@ from urllib.parse import unquote
 from invaract_orchestration.contract.field_types import FieldType
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.spark import sql_text as q
-from invaract_orchestration.engines.spark.session import PrivateSession
 from invaract_orchestration.engines.spark.types import spark_type
 from invaract_orchestration.intake.batch import Batch, BatchFile
 
@@ -39,7 +38,7 @@ class Folders:
             return f"d{self.columns.index(name)}"
         return f"CAST(NULL AS {spark_type(type_) if type_ else 'STRING'})"
 
-    def joined(self, session: PrivateSession, frame: Any) -> Any:
+    def joined(self, spark: Any, frame: Any) -> Any:
         """The frame with the values of each row's file."""
         if not self.columns:
             return frame
@@ -48,7 +47,7 @@ class Folders:
         ]  # fmt: skip
         values = ", ".join("(" + ", ".join("CAST(NULL AS STRING)" if v is None else q.text(v) for v in row) + ")" for row in rows)
         names = ", ".join(["df", *(f"d{i}" for i in range(len(self.columns)))])
-        table = session.spark.sql(f"SELECT * FROM VALUES {values} AS t({names})").hint("broadcast")
+        table = spark.sql(f"SELECT * FROM VALUES {values} AS t({names})").hint("broadcast")
         return frame.selectExpr("*", f"{PATH_OF.format('f')} AS df").join(table, "df")
 
 

@@ -9,37 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from invaract_orchestration.contract.field_types import BIGINT, NANOSECONDS
+from invaract_orchestration.contract.field_types import BIGINT, NANOSECONDS, FieldType
 from invaract_orchestration.contract.model import Contract
+from invaract_orchestration.engines.arrow_types import field_type
 from invaract_orchestration.engines.microseconds import in_microseconds
+from invaract_orchestration.engines.parquet_tables import TOO_FINE, Columns, parquet_columns, parquet_table
 from invaract_orchestration.engines.spark import spark_sql
 from invaract_orchestration.engines.spark import sql_text as q
-from invaract_orchestration.engines.spark.arrow_types import field_type
+from invaract_orchestration.engines.spark.folders import Folders
 from invaract_orchestration.engines.spark.left_behind import kept_active
-from invaract_orchestration.engines.spark.types import schema_text
-from invaract_orchestration.errors import InputUnreadable, NotSupported
+from invaract_orchestration.engines.spark.types import schema_text, spark_type
+from invaract_orchestration.engines.spark.valid_values import valid_text
+from invaract_orchestration.errors import NotSupported
 from invaract_orchestration.intake.batch import Batch, BatchFile
-
-Columns = tuple[tuple[str, Any], ...]
+from invaract_orchestration.intake.listing import ListedFile
+from invaract_orchestration.intake.query_tables import QueryTable
 
 _ANSI = "spark.sql.ansi.enabled"
-
-
-def parquet_columns(path: Path, name: str) -> Columns:
-    """Name and type of each column of a Parquet file, from its footer. Raises InputUnreadable."""
-    try:
-        with pq.ParquetFile(path) as file:
-            instants = {
-                column.path for i in range(len(file.schema)) if (column := file.schema.column(i)).physical_type == "INT96"
-            }
-            return tuple((f.name, field_type(f.type, is_instant=f.name in instants)) for f in file.schema_arrow)
-    except Exception:  # noqa: BLE001  # Arrow's text may hold parts of the file
-        raise InputUnreadable(
-            f"reading the schema of {name}: the file is not a Parquet file, or is cut off",
-            hint="check source.format and the file's size",
-        ) from None
 
 
 def typed_frames(spark: Any, contract: Contract, batch: Batch, frame: Any) -> Iterator[tuple[Any, frozenset[str]]]:
@@ -66,9 +53,10 @@ def _parquet(spark: Any, contract: Contract, columns: Columns, paths: Sequence[P
             f"the type of column {strangers[0]!r} in the Parquet files cannot be read by Spark",
             hint="write the column with a type that a contract can name",
         )
+    known = tuple((n, t) for n, t in columns if not isinstance(t, str))
     there = {n for n, _ in columns}
     absent = tuple((f.name, f.type) for f in contract.fields if f.name not in there)
-    reader = spark.read.schema(schema_text((*columns, *absent))).option("recursiveFileLookup", "true")
+    reader = spark.read.schema(schema_text((*known, *absent))).option("recursiveFileLookup", "true")
     reader = reader.option("ignoreCorruptFiles", "false").option("ignoreMissingFiles", "false").option("mergeSchema", "false")
     return reader.parquet(*(q.path(p) for p in paths))
 
@@ -84,7 +72,7 @@ def query_frame(spark: Any, batch: Batch, now: datetime) -> Any:
     views = {}
     for position, table in enumerate(batch.tables):
         view = views[table.name.lower()] = f"invaract_in_{position}"
-        input_frame(spark, table.place, table.version).createOrReplaceTempView(view)
+        input_frame(spark, table).createOrReplaceTempView(view)
     return _in_ansi_mode(spark, spark_sql.query(batch.query or "", now, views))
 
 
@@ -98,13 +86,35 @@ def _in_ansi_mode(spark: Any, query: str) -> Any:
     return spark.table("invaract_query")
 
 
-def input_frame(spark: Any, place: str, version: int | None) -> Any:
+def input_frame(spark: Any, table: QueryTable) -> Any:
     """A table of a query: a Delta table, or Parquet files."""
-    if version is not None:
-        return table_frame(spark, place, version)
-    path = Path(place)
-    files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
-    return spark.read.option("recursiveFileLookup", "true").parquet(*(q.path(f) for f in files))
+    if table.version is not None:
+        return table_frame(spark, table.place, table.version)
+    return parquet_frame(spark, f"the input {table.name}", table.files)
+
+
+def parquet_frame(spark: Any, what: str, files: Sequence[ListedFile]) -> Any:
+    """The rows of Parquet files that are one table. Raises what `parquet_table` does."""
+    table = parquet_table(what, files)
+    reader = spark.read.option("recursiveFileLookup", "true").option("mergeSchema", "true")
+    own = reader.parquet(*(q.path(f.path) for f in table.files))
+    folders = Folders(table.folders, tuple(BatchFile(file=f) for f in table.files))
+    numbered = own.selectExpr("_metadata.file_path AS f", *(f"{q.name(n)} AS v{i}" for i, (n, _) in enumerate(table.columns)))
+    fine = table.fine
+    values = [_in_microseconds(f"v{i}", fine[n]) if n in fine else _text(f"v{i}", t) for i, (n, t) in enumerate(table.columns)]
+    named = [f"{value} AS {q.name(n)}" for value, (n, _) in zip(values, table.columns, strict=True)]
+    return folders.joined(spark, numbered).selectExpr(*named, *(f"{folders.value(n)} AS {q.name(n)}" for n in table.folders))
+
+
+def _text(value: str, type_: FieldType | str) -> str:
+    return value if isinstance(type_, str) else valid_text(value, type_)
+
+
+def _in_microseconds(nanoseconds: str, type_: FieldType) -> str:
+    """The moment, or an error where it is no whole microsecond."""
+    whole = f"CAST({q.moment(nanoseconds)} AS {spark_type(type_)})"
+    failed = f"CAST(raise_error({q.text(TOO_FINE)}) AS {spark_type(type_)})"
+    return f"CASE WHEN {nanoseconds} IS NULL OR {nanoseconds} % 1000 = 0 THEN {whole} ELSE {failed} END"
 
 
 def handed_in(spark: Any, frame: Any, views: list[str]) -> Any:

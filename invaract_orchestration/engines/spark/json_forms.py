@@ -32,6 +32,11 @@ from invaract_orchestration.errors import NotSupported
 
 _OBJECT = "MAP<STRING, VARIANT>"
 _RUN_AND_NUMBER = r'\G((?:[^"0-9-]++|"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+")*+)(-?[0-9][0-9.eE+-]*+)'
+_LONG = "[0-9][0-9.]{38}"
+_RUN_AND_ZEROS = (
+    r'\G((?:[^"0-9-]++|"[^"\\]*+(?:\\[\s\S][^"\\]*+)*+"|-(?![0-9]))*+)'
+    r"(-?[0-9]++)(?:(?:(?<=[0-9]{20})\.0++|(\.(?:[0-9]*[1-9]|0))0*+)(?![0-9eE]))?"
+)
 _OBJECT_BEGIN = q.text('{"r":')
 
 
@@ -53,6 +58,14 @@ def record(line: str) -> str:
     closes = rf"{line} RLIKE {q.text(chr(92) + '}' + chr(92) + 's*' + chr(92) + ']')}"
     other = f"try_parse_json(concat({_OBJECT_BEGIN}, {line}, {q.text('}')}))"
     return f"CASE WHEN size({inside}) = 1 AND (NOT ({closes}) OR {other} IS NOT NULL) THEN {inside}[0] END"
+
+
+def without_zeros(text: str) -> str:
+    """A JSON text that holds a long number without the zeros at the ends of its fractions: they do not count, and Spark makes a
+    double of more than 38 digits. A fraction of a number that could be a bigint keeps one, as what is written so is no integer.
+    """
+    cut = f"regexp_replace({text}, {q.text(_RUN_AND_ZEROS)}, {q.text('$1$2$3')})"
+    return f"CASE WHEN {text} RLIKE {q.text(_LONG)} AND is_valid_utf8({text}) THEN {cut} ELSE {text} END"  # else it is mended too
 
 
 def is_object(value: str) -> str:
@@ -147,11 +160,13 @@ def _map(
     each = f"e{depth}"
     keys = read_text(f"{each}.key", key, FieldSpec(name=spec.name, type=key), zone)
     inner = read_json(f"{each}.value", f"{texts_of(text)}[{each}.key]", value, _element(spec, value), zone, path, depth + 1)
+    own_key = f"({keys.value} + CAST(0 AS {spark_type(key)}))" if key in FLOATS else keys.value  # a zero has no sign
     entries = f"map_entries({members(j)})"
-    is_whole = f"({is_object(j)} AND NOT {json_repeats.is_marked(j)})"
+    is_once = f"size(array_distinct(transform({entries}, {each} -> {own_key}))) = size({entries})"
+    is_whole = f"({is_object(j)} AND NOT {json_repeats.is_marked(j)} AND coalesce({is_once}, false))"
     rights = _of_each(j, is_whole, entries, each, path, ((path, keys.is_right), *inner.rights))
     own = q.all_of(r for p, r in rights if p == path)
-    built = f"map_from_entries(transform({entries}, {each} -> struct({keys.value} AS key, {inner.value} AS value)))"
+    built = f"map_from_entries(transform({entries}, {each} -> struct({own_key} AS key, {inner.value} AS value)))"
     return JsonReading(
         f"CASE WHEN {is_whole} AND {own} THEN CAST({built} AS {spark_type(Map(key, value))}) END", rights
     )

@@ -33,7 +33,7 @@ def json_rows(session: PrivateSession, contract: Contract, batch: Batch) -> Rows
 
     def opened(kept: tuple[str, ...]) -> Any:
         records = json_records(session, batch, is_numbered="n" in kept, with_texts=bool(written))
-        records = folders.joined(session, records).selectExpr(
+        records = folders.joined(session.spark, records).selectExpr(
             "*", "(is_object OR repeats) AS s0", "NOT repeats AS s1",
             f"CASE WHEN line IS NULL THEN to_json(j) WHEN is_object OR repeats THEN line ELSE {as_json('line')} END AS p",
         )  # fmt: skip
@@ -84,20 +84,22 @@ def json_records(session: PrivateSession, batch: Batch, *, is_numbered: bool, wi
         lines = lines.selectExpr("*", "CAST(row_number() OVER (PARTITION BY f ORDER BY b, m) AS BIGINT) AS n")
     blanks = q.text(" \t\r")
     lines = lines.selectExpr("*", f"trim(BOTH {blanks} FROM raw) AS line").where("line <> ''")
-    lines = lines.selectExpr("*", f"CASE WHEN is_valid_utf8(line) THEN {json_forms.record('line')} END AS strict")
+    lines = lines.selectExpr("*", f"{json_forms.without_zeros('line')} AS plain")
+    lines = lines.selectExpr("*", f"CASE WHEN is_valid_utf8(line) THEN {json_forms.record('plain')} END AS strict")
     if with_texts:
         lines = lines.selectExpr("*", f"{json_forms.written('line')} AS written")
-    is_json = f"strict IS NULL AND is_valid_utf8(line) AND {json_repeats.is_json('line')}"
-    lines = _marked(lines, "line", is_json).selectExpr("*", f"coalesce(strict, {json_forms.record('mended')}) AS j")
+    is_json = f"strict IS NULL AND is_valid_utf8(line) AND {json_repeats.is_json('plain')}"
+    lines = _marked(lines, "plain", is_json).selectExpr("*", f"coalesce(strict, {json_forms.record('mended')}) AS j")
     return _told_apart(lines)
 
 
 def _elements(session: PrivateSession, paths: list[Path], *, with_texts: bool) -> Any:
     """The records of files that hold one array each."""
     whole = session.spark.read.option("recursiveFileLookup", "true").text([q.path(p) for p in paths], wholetext=True)
-    whole = whole.selectExpr("value", "_metadata.file_path AS f", f"{_array('value')} AS strict")
+    whole = whole.selectExpr("value", "_metadata.file_path AS f", f"{json_forms.without_zeros('value')} AS plain")
+    whole = whole.selectExpr("*", f"CASE WHEN is_valid_utf8(value) THEN {_array('plain')} END AS strict")
     whole = whole.where(f"trim(BOTH {q.text(' ' + chr(9) + chr(13) + chr(10))} FROM value) <> ''")
-    whole = _marked(whole, "value", "strict IS NULL")
+    whole = _marked(whole, "plain", "strict IS NULL AND is_valid_utf8(value)")
     failed = f"CAST(raise_error({q.text('invaract: malformed array')}) AS ARRAY<VARIANT>)"
     whole = whole.selectExpr(
         "f", "mended", f"coalesce(strict, {_array('mended')}, {failed}) AS items",

@@ -113,7 +113,7 @@ def _in_target(
     publish = contract.publish
     if key.across != "target" or target is None or not target.exists or publish is None:
         return 0
-    is_own_key = publish.mode == "merge" and set(publish.keys) == set(key.columns)
+    is_own_key = publish.mode in ("merge", "scd2") and set(publish.keys) == set(key.columns)
     if publish.mode == "overwrite" or is_own_key:
         return 0  # the rows that hold the key now are replaced by this publication
     kept = [_canonical(q.name(_spelled(target, n)), *_type_of(contract, n)) for n in key.columns]

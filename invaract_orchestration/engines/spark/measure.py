@@ -22,7 +22,7 @@ from invaract_orchestration.contract.model import Contract, Covers, DatasetRule,
 from invaract_orchestration.engines.spark import spark_sql
 from invaract_orchestration.engines.spark import sql_text as q
 from invaract_orchestration.engines.spark.files import candidate_frame
-from invaract_orchestration.engines.spark.frames import table_frame
+from invaract_orchestration.engines.spark.frames import parquet_frame, table_frame
 from invaract_orchestration.engines.spark.session import PrivateSession, translated
 from invaract_orchestration.engines.spark.text_forms import read_text
 from invaract_orchestration.engines.spark.types import column_types, spark_type
@@ -87,7 +87,7 @@ class Measure:
             )  # fmt: skip
         spark = self.session.spark
         if path.is_dir() or path.suffix == ".parquet":
-            frame = table_frame(spark, str(path), None) if path.is_dir() else spark.read.parquet(q.path(path))
+            frame = table_frame(spark, str(path), None) if path.is_dir() else self._parquet(reference, path)
             name = _chosen(reference, column, list(frame.columns))
             found = {n: kind for n, kind, _ in column_types(frame)}[name]
             check_reference_types(rule, [(spec.name, spec.type, name, found)])
@@ -99,6 +99,9 @@ class Measure:
         read = read_text("r", spec.type, FieldSpec(name=spec.name, type=spec.type), contract.timezone)
         texts = f"SELECT * FROM VALUES {listed} AS t(r)" if listed else "SELECT CAST(NULL AS STRING) AS r WHERE false"
         return spark.sql(texts).selectExpr(f"CASE WHEN {read.is_right} THEN {read.value} END AS w").distinct()
+
+    def _parquet(self, reference: str, path: Path) -> Any:
+        return parquet_frame(self.session.spark, f"the reference {reference}", list_files(str(path), base=path.parent).files)
 
     def _references(self, candidate: Candidate, rule: DatasetRule) -> DatasetFact:
         references = rule.references

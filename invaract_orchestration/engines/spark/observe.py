@@ -8,8 +8,8 @@ from invaract_orchestration.checks.schema_match import ObservedColumn, ObservedS
 from invaract_orchestration.contract.model import Contract
 from invaract_orchestration.engines.delta.read import open_table
 from invaract_orchestration.engines.delta.types import field_type as delta_field_type
+from invaract_orchestration.engines.parquet_tables import parquet_columns
 from invaract_orchestration.engines.spark.folders import path_of
-from invaract_orchestration.engines.spark.frames import parquet_columns
 from invaract_orchestration.engines.spark.json_rows import json_records
 from invaract_orchestration.engines.spark.session import PrivateSession, translated
 from invaract_orchestration.engines.spark.types import column_types

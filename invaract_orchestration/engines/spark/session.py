@@ -7,6 +7,7 @@ choose an error of ours.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 from traceback import clear_frames
 from typing import Any
 
-from invaract_orchestration.engines.spark.jars import jar_options, require_java
+from invaract_orchestration.engines.parquet_tables import TOO_FINE, TOO_FINE_HINT, TOO_FINE_SENTENCE
+from invaract_orchestration.engines.spark.jars import fetched_once, jar_options, require_java
 from invaract_orchestration.engines.spark.left_behind import ignored, kept_active, let_go
 from invaract_orchestration.errors import EngineFailure, GateError, InputUnreadable, InvaractError, MissingExtra
 
@@ -45,6 +47,7 @@ _MEANING = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.writeLegacyFormat": "false",
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
     "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
@@ -67,8 +70,13 @@ _KEPT = (
 """Settings of the user's session that say where things are and how the work is done, and not what it means."""
 
 _LOST = ("Py4JNetworkError", "Py4JError", "RetriesExceeded", "ConnectionRefusedError")
+_FORGOTTEN = ("invalid_handle.session", "incorrect server side session identifier")
+"""What a Connect server says that was started anew, or that has closed the session."""
 _NO_DELTA = ("failed to find the data source: delta", "delta_configure_spark_session")
 _KNOWN = (
+    (TOO_FINE, TOO_FINE_SENTENCE, TOO_FINE_HINT),
+    ("invaract: no text", "a text is no UTF-8", "mend it where it comes from, or declare the column as binary there"),
+    ("invaract: outside of the years", "a date or time lies outside of the years 1 to 9999", "mend it where it comes from"),
     ("rows-are-still-to-come", "a function has fixed its plan before its rows were there", "leave checkpoints and RDDs out"),
     ("unexpected end of input stream", "a compressed file is cut off or damaged", "ask for the file again and submit it anew"),
     ("not in gzip format", "a compressed file is damaged", "ask for the file again and submit it anew"),
@@ -175,7 +183,7 @@ def user_session(remote: str | None, master: str, jars: str | None) -> Any:
     for name, value in (SESSION | jar_options(jars)).items():
         builder = builder.config(name, value)
     try:
-        with _stdout_kept():
+        with fetched_once(jars), _stdout_kept():
             return builder.getOrCreate()
     except Exception as error:  # noqa: BLE001  # its text is long and says less than this
         raise GateError(
@@ -208,6 +216,7 @@ def _connected(remote: str) -> Any:
         raise MissingExtra("Spark Connect", "spark") from None
     try:
         session = SparkSession.builder.remote(remote).create()
+        _set_patience(session)
         session.version  # noqa: B018  # the first answer of the server
     except Exception as error:  # noqa: BLE001  # its text may hold a token
         raise GateError(
@@ -217,14 +226,33 @@ def _connected(remote: str) -> Any:
     return session
 
 
+def _set_patience(session: Any) -> None:
+    from invaract_orchestration.engines.spark.patience import set_patience  # needs the client's parts of Spark Connect
+
+    set_patience(session)
+
+
+def _withhold_errors() -> None:
+    """PySpark's client logs nothing by default, and what a server says, which may hold values, once somebody has set up the
+    logging of the process anew, as Airflow does. Only its own variable asks for that.
+    """
+    if "SPARK_CONNECT_LOG_LEVEL" not in os.environ:
+        logging.getLogger("pyspark.sql.connect.logging").disabled = True
+
+
 @contextmanager
 def private_session(base: Any) -> Iterator[PrivateSession]:
     """A session beside a user's own: it shares its tables and its resources, and none of its settings is changed."""
+    remote = is_connect(base)
+    if remote:
+        _withhold_errors()
     with translated("opening a session"):
-        remote = is_connect(base)
         spark = base.cloneSession() if remote else _beside(base)
-        _set_meaning(spark)
     try:
+        with translated("opening a session"):
+            if remote:
+                _set_patience(spark)
+            _set_meaning(spark)
         yield PrivateSession(spark, remote)
     finally:
         let_go(spark, is_remote=remote)
@@ -298,7 +326,7 @@ def _translate(doing: str, error: Exception) -> GateError:
     message = str(error).lower()
     if any(part in message for part in _NO_DELTA):
         return no_delta(doing)
-    if type(error).__name__ in _LOST:
+    if type(error).__name__ in _LOST or _is_unreachable(error) or any(part in message for part in _FORGOTTEN):
         hint = "look whether the driver or the Connect server runs, then submit the batch again; it is published once"
         return EngineFailure(f"{doing}: the connection to Spark was lost", hint=hint)
     for part, sentence, hint in _KNOWN:
@@ -308,3 +336,9 @@ def _translate(doing: str, error: Exception) -> GateError:
         f"{doing}: the engine failed with {type(error).__name__}",
         hint="its own message may hold values and is withheld; run `invaract lint` on the contract and check the files",
     )
+
+
+def _is_unreachable(error: Exception) -> bool:
+    """Whether it is the gRPC status of a server that cannot be reached."""
+    status = getattr(error, "getGrpcStatusCode", None) or getattr(error, "code", None)
+    return callable(status) and getattr(status(), "name", "") == "UNAVAILABLE"

@@ -40,3 +40,8 @@ def path(value: str | Path) -> str:
 def all_of(conditions: Iterable[str]) -> str:
     """The conjunction of conditions, `true` of none."""
     return " AND ".join(f"({c})" for c in conditions) or "true"
+
+
+def moment(nanoseconds: str) -> str:
+    """The instant of a number of nanoseconds, or the microsecond that it falls in."""
+    return f"timestamp_micros({nanoseconds} DIV 1000L - CAST({nanoseconds} % 1000L < 0 AS BIGINT))"

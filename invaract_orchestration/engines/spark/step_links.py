@@ -12,7 +12,7 @@ from invaract_orchestration.contract import field_types as ft
 from invaract_orchestration.contract.model import Contract, FieldSpec, Source, SourceOptions
 from invaract_orchestration.engines.spark import spark_sql
 from invaract_orchestration.engines.spark import sql_text as q
-from invaract_orchestration.engines.spark.frames import table_frame
+from invaract_orchestration.engines.spark.frames import parquet_frame, table_frame
 from invaract_orchestration.engines.spark.readings import rows_of
 from invaract_orchestration.engines.spark.session import PrivateSession, translated
 from invaract_orchestration.engines.spark.types import column_types, field_type
@@ -56,8 +56,7 @@ def _frame(session: PrivateSession, rows: LinkRows) -> Any:
     if rows.format == "delta":
         return table_frame(session.spark, rows.table or "", rows.version)
     if rows.format == "parquet":
-        reader = session.spark.read.option("recursiveFileLookup", "true").option("mergeSchema", "true")
-        return reader.parquet(*(q.path(f.path) for f in rows.files))
+        return parquet_frame(session.spark, f"the link {rows.link.name}", rows.files)
     files = tuple(BatchFile(file=f) for f in rows.files)
     declared = {n.lower(): t for n, t in rows.link.fields.items()}
     types: Mapping[str, ft.FieldType | None]

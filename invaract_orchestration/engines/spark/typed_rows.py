@@ -15,6 +15,7 @@ from invaract_orchestration.engines.spark.rows import RECORD, WITH_NULLS, Held, 
 from invaract_orchestration.engines.spark.session import PrivateSession
 from invaract_orchestration.engines.spark.text_forms import read_text
 from invaract_orchestration.engines.spark.types import spark_type
+from invaract_orchestration.engines.spark.valid_values import valid_value
 from invaract_orchestration.intake.batch import Batch
 
 
@@ -35,8 +36,13 @@ def typed_rows(session: PrivateSession, contract: Contract, batch: Batch, frame:
             packed = ", ".join(f"{q.text(f.name)}, {payload}" for f, payload in zip(fields, kept, strict=True))
             place = ["_metadata.file_path AS f", "_metadata.row_index + 1 AS n"] if batch.files else ["'' AS f", "0L AS n"]
             own = native.selectExpr(*place, *(f"{q.name(s.name)} AS v{i}" for i, s in enumerate(fields) if s.name in present))
-            columns = [f"v{i}" if s.name in present else f"{folders.value(s.name, s.type)} AS v{i}" for i, s in enumerate(fields)]
-            plain = with_held(folders.joined(session, own).selectExpr("f", "n", *columns), held)
+            values = (
+                folders.value(spec.name, spec.type) if spec.name not in present
+                else f"v{i}" if spec.name in fine else valid_value(f"v{i}", spec.type)
+                for i, spec in enumerate(fields)
+            )  # fmt: skip
+            columns = [f"{value} AS v{i}" for i, value in enumerate(values)]
+            plain = with_held(folders.joined(session.spark, own).selectExpr("f", "n", *columns), held)
             parts.append(plain.selectExpr("f", "n", f"to_json(named_struct({packed}), {WITH_NULLS}) AS p", *casts))
         return reduce(union, parts)
 
@@ -57,7 +63,7 @@ def _typed_casts(contract: Contract, folders: Folders, fine: Container[str], hel
             cast, is_same = read.value, read.is_right
         elif spec.name in fine:
             is_same = f"v{i} % 1000 = 0"
-            cast = f"CASE WHEN {is_same} THEN CAST({_micros(f'v{i}')} AS {spark_type(spec.type)}) END"
+            cast = f"CASE WHEN {is_same} THEN CAST({q.moment(f'v{i}')} AS {spark_type(spec.type)}) END"
         elif contract.schema_policy.type_changes == "accept":
             cast = held[i](f"TRY_CAST(v{i} AS {spark_type(spec.type)})")
             is_same = f"{cast} = v{i}"
@@ -69,14 +75,9 @@ def _typed_casts(contract: Contract, folders: Folders, fine: Container[str], hel
     return [*casts, *oks]
 
 
-def _micros(nanoseconds: str) -> str:
-    """The instant, or the microsecond that it falls in."""
-    return f"timestamp_micros({nanoseconds} DIV 1000L - CAST({nanoseconds} % 1000L < 0 AS BIGINT))"
-
-
 def _fine_text(nanoseconds: str) -> str:
     """The moment with every digit that is not a zero at its end."""
     digits = f"lpad(CAST(pmod({nanoseconds}, 1000L) AS STRING), 3, '0')"
-    finer = f"concat(date_format({_micros(nanoseconds)}, 'yyyy-MM-dd HH:mm:ss.SSSSSS'), {digits})"
-    whole = f"CAST({_micros(nanoseconds)} AS STRING)"
+    finer = f"concat(date_format({q.moment(nanoseconds)}, 'yyyy-MM-dd HH:mm:ss.SSSSSS'), {digits})"
+    whole = f"CAST({q.moment(nanoseconds)} AS STRING)"
     return f"CASE WHEN {nanoseconds} % 1000 = 0 THEN {whole} ELSE trim(TRAILING '0' FROM {finer}) END"

@@ -1,4 +1,4 @@
-"""Field types of Parquet columns, as Spark reads them; the footer is read without Spark, so no job starts for it."""
+"""Field types of Parquet columns, as their footers say them; no engine is asked, so no job starts for it."""
 
 from __future__ import annotations
 
@@ -62,3 +62,10 @@ def field_type(native: Any, *, is_instant: bool = False) -> FieldType | str:
         known = [(n, kind) for n, kind in fields if not isinstance(kind, str)]
         return Struct(tuple(known)) if len(known) == len(fields) else str(native)
     return str(native)
+
+
+def has_nanoseconds(native: pa.DataType) -> bool:
+    """Whether a type is a timestamp in nanoseconds, or holds one."""
+    if t.is_timestamp(native):
+        return bool(native.unit == "ns")
+    return any(has_nanoseconds(native.field(i).type) for i in range(native.num_fields))

@@ -1,11 +1,11 @@
-"""Types of Parquet columns, read from footers without Spark."""
+"""Types of Parquet columns, read from footers without an engine."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 import pytest
 
-from invaract_orchestration.engines.spark.arrow_types import field_type
+from invaract_orchestration.engines.arrow_types import field_type
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from invaract_orchestration.engines.spark.arrow_types import field_type
         (pa.list_(pa.uint8()), "list<item: uint8>"),
     ],
 )  # fmt: skip
-def test_type_of_a_footer_is_the_one_that_spark_reads(native: pa.DataType, said: str) -> None:
+def test_type_of_a_footer_is_the_one_that_is_read(native: pa.DataType, said: str) -> None:
     assert str(field_type(native)) == said
 
 
