@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from invaract_orchestration.errors import InputUnreadable
-from invaract_orchestration.intake.listing import ListedFile, Listing
+from invaract_orchestration.intake.listing import ListedFile
 from invaract_orchestration.intake.wording import LONGEST_PLACE, quoted
 
 _CHUNK = 1 << 20
@@ -29,14 +29,14 @@ class FileDigest:
     digest: str
 
 
-def digest_files(listing: Listing) -> tuple[FileDigest, ...]:
-    """The digest of every file, in the listing's order. A gzip file is also unpacked, so that a damaged one is noticed.
+def digest_files(files: Sequence[ListedFile]) -> tuple[FileDigest, ...]:
+    """The digest of every file, in the order that is given. A gzip file is also unpacked, so that a damaged one is noticed.
 
     Raises:
         InputUnreadable: a file cannot be read whole, has another size than listed, or is damaged gzip data.
     """
     with ThreadPoolExecutor(max_workers=2) as threads:
-        return tuple(threads.map(_digest_file, listing.files))
+        return tuple(threads.map(_digest_file, files))
 
 
 def intake_digest(files: Sequence[FileDigest]) -> str:
@@ -54,9 +54,10 @@ def linked_digest(batch: str, links: str) -> str:
     return _digest(["linked", batch, links])
 
 
-def query_digest(sql: str, versions: Mapping[str, int], files: Sequence[str]) -> str:
-    """The digest of a batch that a query gives: of its text, the versions of its tables, and its files with size and time."""
-    return _digest(["query", sql, sorted(versions.items()), sorted(files)])
+def query_digest(sql: str, versions: Mapping[str, int], files: Mapping[str, Sequence[FileDigest]]) -> str:
+    """The digest of a batch that a query gives: of its text, the versions of its Delta tables, and the files of others."""
+    contents = [(name, sorted((file.name, file.digest) for file in found)) for name, found in files.items()]
+    return _digest(["query", sql, sorted(versions.items()), sorted(contents)])
 
 
 def _digest(parts: list[object]) -> str:

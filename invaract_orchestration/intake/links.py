@@ -75,7 +75,7 @@ def receive_links(
         listing = list_files(link.location, base=base)
         listings.append((listing, link.location))
         rows.append(LinkRows(link=link, format=format_, files=listing.files))
-        parts.append([link.name, sorted((d.name, d.digest) for d in digest_files(listing))])
+        parts.append([link.name, sorted((d.name, d.digest) for d in digest_files(listing.files))])
     digest = hashlib.sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()
 
     def verify() -> None:

@@ -167,7 +167,7 @@ def _files(source: Source, own: Slice, location: str, base: Path, given_id: str 
         check_utf8_start(listing.files)
     if source.format == "json" and source.options.shape == "any":
         source = source.model_copy(update={"options": source.options.model_copy(update={"shape": json_shape(listing.files)})})
-    digests = digest_files(listing)
+    digests = digest_files(listing.files)
     digest = intake_digest(digests)
     return Received(
         batch=Batch(source=source, files=tuple(BatchFile(file=f) for f in listing.files)),
@@ -205,7 +205,7 @@ def _query(
     sql = fill(source.sql or "", own.parameters)
     tables = resolve_tables(sql, source.inputs, table_place, table_version, _parquet_files)
     versions = {f"{t.name} at {t.place}": t.version for t in tables if t.version is not None}
-    content = [f"{f.path}:{f.size}:{f.modified_ns}" for t in tables for f in t.files]
+    content = {t.name: digest_files(t.files) for t in tables if t.version is None}
     if given_id is None and not tables:
         raise UsageError(
             "a batch from a query without tables needs an id of its own",

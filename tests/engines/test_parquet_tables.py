@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -148,3 +149,16 @@ def test_reference_in_nanoseconds_is_read_as_it_is_or_not_at_all(lake: Lake, bey
     rule = "quality: {dataset_rules: [{name: known, covers: {column: moment, reference: x=1/ref.parquet}}]}"
     result = lake.run(lake.contract("{name: id, type: int}\n{name: moment, type: timestamp}", more=rule))
     assert check_of(result, "known").outcome == outcome
+
+
+@pytest.mark.parametrize("kind", CONTRACTS)
+def test_same_content_written_again_is_the_same_batch(lake: Lake, kind: str) -> None:
+    contract = CONTRACTS[kind](lake, "{name: id, type: int}\n{name: note, type: string}", "note")
+    content = pa.table({"id": pa.array([1], pa.int32()), "note": ["a"]})
+    lake.put({"a.parquet": parquet(content)})
+    assert lake.run(contract).state == "published"
+    os.utime(lake.root / "in" / "a.parquet", (1, 1))
+    assert lake.run(contract).code == "publish.already_done"
+    lake.put({"a.parquet": parquet(content.set_column(1, "note", [["b"]]))})
+    assert lake.run(contract).state == "rejected"
+    assert len(lake.rows()) == 1

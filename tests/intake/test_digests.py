@@ -16,7 +16,7 @@ def digests(base: Path, files: dict[str, bytes]) -> tuple[FileDigest, ...]:
     for name, content in files.items():
         (base / name).parent.mkdir(parents=True, exist_ok=True)
         (base / name).write_bytes(content)
-    return digest_files(list_files(".", base=base))
+    return digest_files(list_files(".", base=base).files)
 
 
 def test_digest_of_a_file_is_its_sha256(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_intake_digest_ignores_times_and_order(tmp_path: Path) -> None:
     first = digests(tmp_path / "x", {"a.csv": b"1", "b.csv": b"2"})
     second = digests(tmp_path / "y", {"b.csv": b"2", "a.csv": b"1"})
     os.utime(tmp_path / "y/a.csv", (1, 1))
-    third = digest_files(list_files("y", base=tmp_path))
+    third = digest_files(list_files("y", base=tmp_path).files)
     assert intake_digest(first) == intake_digest(second) == intake_digest(third[::-1])
 
 
@@ -93,7 +93,7 @@ def test_digest_of_a_file_that_grew_since_listing_is_changed(tmp_path: Path) -> 
     listing = list_files(".", base=tmp_path)
     (tmp_path / "a.csv").write_text("1\n2\n")
     with pytest.raises(InputUnreadable) as raised:
-        digest_files(listing)
+        digest_files(listing.files)
     assert raised.value.code == "input.changed"
     assert "2 bytes listed, 4 read" in str(raised.value)
 
