@@ -39,6 +39,10 @@ def published(place: Path) -> list[Row]:
     return sorted(read_columns(str(place / "out/steps"), None, None).read_all().to_pylist(), key=str)
 
 
+NO_JSON = (
+    '{"a": 1} x', '{"a": 1}{"a": 2}', '{"a": 1}, {"a": 2}', '{"a": 1,}', "{'a': 1}", '{"a": NaN}', '{"a": -Infinity}', '{"a": 01}',
+    "a", "",
+)  # fmt: skip
 KINDS: list[tuple[str, str, list[Row], list[Row]]] = [
     (
         "rename",
@@ -112,6 +116,24 @@ KINDS: list[tuple[str, str, list[Row], list[Row]]] = [
             {"j": '{"a": [', "v": None, "w": None}, {"j": '{"a": [1, "x"], "b c": true}', "v": None, "w": "true"},
             {"j": '{"a": [1, 2], "b c": {"d": null}}', "v": 2, "w": '{"d":null}'},
         ],
+    ),
+    (
+        "json_extract of what is no JSON",
+        "fields: [{name: j, type: string}, {name: v, type: string}]\n"
+        "transformations: [{json_extract: {field: v, source: j, path: $.a}}]\n",
+        [{"j": text} for text in (*NO_JSON, '{"a": "NaN, ]"}', ' {"a": "b"}', '{"a": "c", "b": {"d": 1, "d": 2}}')],
+        sorted(
+            [
+                *({"j": text, "v": None} for text in NO_JSON), {"j": ' {"a": "b"}', "v": "b"}, {"j": '{"a": "NaN, ]"}', "v": "NaN, ]"},
+                {"j": '{"a": "c", "b": {"d": 1, "d": 2}}', "v": "c"},
+            ], key=str,
+        ),
+    ),
+    (
+        "explode of what is no JSON",
+        "fields: [{name: a, type: string}]\ntransformations: [{explode: {field: s, output: a}}]\n",
+        [{"s": '["a", {"b": 1}]'}, *({"s": text} for text in ('["c"] x', '["d"] ["e"]', '["f",]', "['g']", "[NaN]"))],
+        [{"a": "a"}, {"a": '{"b":1}'}],
     ),
     (
         "regex_extract",

@@ -59,14 +59,18 @@ def exact_line(line: str, fields: tuple[FieldSpec, ...]) -> str:
     return f"CASE WHEN regexp_matches({line}, {q.text(written)}) THEN replace({rewritten}, {empty}, '') ELSE {line} END"
 
 
+def is_value(text: str) -> str:
+    """Whether a text is one JSON value and nothing else, strictly."""
+    bare = f"regexp_replace({text}, {q.text(_STRING)}, '0', 'g')"
+    comma = rf"regexp_matches({text}, ',\s*[}}\]]') AND regexp_matches({bare}, ',\s*[}}\]]')"
+    no_number = f"regexp_matches({text}, {q.text(_NO_NUMBER)}) AND regexp_matches({bare}, {q.text(_NO_NUMBER)})"
+    return f"json_valid({text}) AND NOT ({comma}) AND NOT ({no_number})"
+
+
 def is_record(line: str) -> str:
     """Whether a line is one JSON object, strictly."""
-    bare = f"regexp_replace({line}, {q.text(_STRING)}, '0', 'g')"
-    comma = rf"regexp_matches({line}, ',\s*[}}\]]') AND regexp_matches({bare}, ',\s*[}}\]]')"
-    mark = f"regexp_matches({line}, {q.text(_MARK_WRITTEN)})"
-    no_number = f"regexp_matches({line}, {q.text(_NO_NUMBER)}) AND regexp_matches({bare}, {q.text(_NO_NUMBER)})"
     is_object = f"json_type(TRY_CAST({line} AS JSON)) = 'OBJECT'"
-    return f"json_valid({line}) AND {is_object} AND NOT ({comma}) AND NOT ({no_number}) AND NOT {mark}"
+    return f"{is_value(line)} AND {is_object} AND NOT regexp_matches({line}, {q.text(_MARK_WRITTEN)})"
 
 
 def has_each_key_once(value: str) -> str:

@@ -14,6 +14,7 @@ from invaract_orchestration.contract.json_paths import json_path
 from invaract_orchestration.contract.step_checks import groups
 from invaract_orchestration.engines.duckdb import spark_sql
 from invaract_orchestration.engines.duckdb import sql_text as q
+from invaract_orchestration.engines.duckdb.json_forms import is_value
 from invaract_orchestration.engines.duckdb.row_conditions import blanks
 from invaract_orchestration.engines.duckdb.text_forms import read_text
 from invaract_orchestration.engines.duckdb.types import duckdb_type
@@ -77,7 +78,7 @@ def _trim(value: str, side: str) -> str:
 
 def _json(value: str, path: str) -> str:
     parts = "".join(f"[{p}]" if isinstance(p, int) else f'."{p}"' for p in json_path(path))
-    return f"CASE WHEN json_valid({value}) THEN TRY(json_extract_string({value}, {q.text('$' + parts)})) END"
+    return f"CASE WHEN {is_value(value)} THEN TRY(json_extract_string({value}, {q.text('$' + parts)})) END"
 
 
 def _json_text(value: str, _: str) -> str:
@@ -132,7 +133,7 @@ def _split(value: str, delimiter: str) -> str:
 
 
 def _list(value: str) -> str:
-    return f"CASE WHEN json_valid({value}) AND json_type({value}) = 'ARRAY' THEN json_extract_string({value}, '$[*]') END"
+    return f"CASE WHEN {is_value(value)} AND json_type({value}) = 'ARRAY' THEN json_extract_string({value}, '$[*]') END"
 
 
 def _days(first: str, last: str, step: str) -> str:

@@ -31,6 +31,13 @@ def is_json(text: str) -> str:
     )
 
 
+def is_value(text: str) -> str:
+    """Whether a text is one JSON value and nothing else, of any kind; null where there is no text."""
+    listed = f"from_json(concat('[', {text}, ']'), 'ARRAY<STRING>', {_STRICT})"
+    held = f"from_json(concat({_OBJECT_BEGIN}, {text}, {q.text('}')}), 'MAP<STRING, STRING>', {_STRICT})"
+    return f"(size({listed}) = 1 AND {held} IS NOT NULL)"
+
+
 def tokens(text: str) -> str:
     """The strings, braces and colons of a JSON text, and what stands between them."""
     return f"regexp_extract_all({text}, {q.text(_TOKEN)}, 0)"

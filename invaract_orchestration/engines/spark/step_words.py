@@ -15,6 +15,7 @@ from invaract_orchestration.contract.json_paths import json_path
 from invaract_orchestration.contract.step_checks import groups
 from invaract_orchestration.engines.spark import patterns, spark_sql
 from invaract_orchestration.engines.spark import sql_text as q
+from invaract_orchestration.engines.spark.json_repeats import is_value
 from invaract_orchestration.engines.spark.rows import WITH_NULLS
 from invaract_orchestration.engines.spark.text_forms import matches, read_text
 from invaract_orchestration.engines.spark.types import spark_type
@@ -66,7 +67,7 @@ def _trim(value: str, side: str) -> str:
 
 def _json(value: str, path: str) -> str:
     parts = "".join(f"[{p}]" if isinstance(p, int) else f"['{p}']" for p in json_path(path))
-    return f"get_json_object({value}, {q.text('$' + parts)})"
+    return f"CASE WHEN {is_value(value)} THEN get_json_object({value}, {q.text('$' + parts)}) END"
 
 
 def _json_text(value: str, _: str) -> str:
@@ -118,7 +119,7 @@ def _split(value: str, delimiter: str) -> str:
 
 
 def _list(value: str) -> str:
-    return f"from_json({value}, 'ARRAY<STRING>')"
+    return f"CASE WHEN {is_value(value)} THEN from_json({value}, 'ARRAY<STRING>') END"
 
 
 def _days(first: str, last: str, step: str) -> str:
