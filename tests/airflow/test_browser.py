@@ -166,15 +166,17 @@ def test_dag_run_and_task_instance_have_a_tab_with_their_attempts(
 
 
 def test_mapped_task_instance_shows_its_own_attempts_alone_and_leads_back_to_the_run(browser: Any, ran: Ran, admin: Any) -> None:
+    contract = ran.setup.contract.with_name("mapped.yaml")
+    contract.write_text(ran.setup.contract.read_text().replace("batch", "mapped"))
     for part in ("m0", "m1"):
         ran.setup.lake.land(f"{part}.csv", "id,v", f"{part},1")
-    run_id = ran.airflow.start_run("gate_maps", ran.setup.conf("m0", parameters={"parts": ["m0", "m1"]}))
+    run_id = ran.airflow.start_run("gate_maps", ran.setup.conf("m0", contract=str(contract), parameters={"parts": ["m0", "m1"]}))
     assert ran.airflow.finish_run("gate_maps", run_id)["gate[1]"][0] == "success"
     run = f"{ran.airflow.url}/dags/gate_maps/runs/{quote(run_id, safe='')}"
     with Tab(browser, state=admin) as tab:
         tab.page.goto(f"{run}/tasks/gate/mapped/1")
         tab.page.get_by_role("link", name="Contract audits").click()
-        rows = inside(tab).locator("tbody tr", has_text="batch")
+        rows = inside(tab).locator("tbody tr", has_text="mapped")
         assert rows.count() == 1
         rows.locator("a.mono").click()
         inside(tab).locator(".pairs", has_text="parameter part").get_by_text("m1", exact=True).wait_for()
