@@ -29,7 +29,8 @@ class Database:
         return f"Database({self.place!r})"
 
     def read(self, work: Callable[[Connection], T], *, is_bounded: bool = True) -> T:
-        """Run `work` on one snapshot; `is_bounded=False` for work that may take long as a whole."""
+        """Run `work` on one snapshot; `is_bounded=False` for work that may take long, as a whole or in one
+        statement; it waits for nobody's lock any longer for that."""
         return self._run(work, writing=False, is_bounded=is_bounded)
 
     def write(self, work: Callable[[Connection], T], *, is_bounded: bool = True) -> T:
@@ -51,7 +52,7 @@ class Database:
             watchdog = Watchdog(self.timeout + 1 if is_bounded else None)
             try:
                 with self._engine.connect() as connection:
-                    _prepare(connection, writing=writing)
+                    _prepare(connection, writing=writing, is_bounded=is_bounded)
                     with watchdog.over(connection), connection.begin():
                         return work(connection)
             except DRIVER_FAILURES as error:
@@ -61,8 +62,8 @@ class Database:
         raise failure
 
 
-def _prepare(connection: Connection, *, writing: bool) -> None:
-    connection.execution_options(invaract_writing=writing)
+def _prepare(connection: Connection, *, writing: bool, is_bounded: bool) -> None:
+    connection.execution_options(invaract_writing=writing, invaract_bounded=is_bounded)
     if connection.dialect.name == "postgresql":
         # A reader sees one state throughout; a writer waits for the chain's head, then sees what was committed before.
         level = "READ COMMITTED" if writing else "REPEATABLE READ"

@@ -79,14 +79,21 @@ def _postgresql(address: Address, timeout: float) -> Engine:
         connect_args={"connect_timeout": max(2, math.ceil(timeout)), "prepare_threshold": None},
     )
     # The lock's wait ends first, so that the message can tell "locked" from "slow".
-    longest = timeout + 0.5
-    waits = {"lock_timeout": timeout, "statement_timeout": longest, "idle_in_transaction_session_timeout": longest}
-    # compiling a statement takes longer than any of them runs
-    settings = {"synchronous_commit": "on", "jit": "off"} | {name: f"{seconds * 1000:.0f}" for name, seconds in waits.items()}
-    statement = f"{OPENING} " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
+    bounded, unbounded = _opening(timeout, f"{(timeout + 0.5) * 1000:.0f}"), _opening(timeout, "0")
 
     def begin(connection: Connection) -> None:
-        connection.exec_driver_sql(statement)
+        connection.exec_driver_sql(bounded if connection.get_execution_options().get("invaract_bounded", True) else unbounded)
 
     event.listen(engine, "begin", begin)
     return engine
+
+
+def _opening(timeout: float, longest: str) -> str:
+    """The first statement of a transaction on PostgreSQL: `longest` is what a statement, and a pause between two, may take in
+    milliseconds, 0 without a limit.
+    """
+    settings = {
+        "synchronous_commit": "on", "jit": "off",  # compiling a statement takes longer than any of them runs
+        "lock_timeout": f"{timeout * 1000:.0f}", "statement_timeout": longest, "idle_in_transaction_session_timeout": longest,
+    }  # fmt: skip
+    return f"{OPENING} " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())

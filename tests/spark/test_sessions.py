@@ -209,10 +209,10 @@ def test_error_of_a_remote_session_is_logged_by_nobody(
     """Airflow's set-up of logging enables every logger, also the one with which PySpark would write down what the server says."""
     monkeypatch.setattr(logging.getLogger("pyspark.sql.connect.logging"), "disabled", False)
     lake = EngineLake(root=tmp_path, engine="spark-connect")
-    lake.put({"a.csv": "id\n1\n"})
-    more = "transformations: [{sql: SELECT id + 2147483647 AS id FROM source}]"
-    result = lake.run(lake.contract("{name: id, type: int}", more=more))
-    assert result.code == "engine.failed", result
+    source = 'format: sql, sql: "SELECT id + 9223372036854775807 AS id FROM range(1, 2)"'
+    contract = lake.contract("{name: id, type: bigint}", source=source)
+    contract = contract.model_copy(update={"source": contract.source.model_copy(update={"location": None})}).placed(lake.root)
+    assert lake.run(contract, submission_id="query-1").code == "engine.failed"
     assert [record.message for record in caplog.records if record.name.startswith("pyspark")] == []
 
 

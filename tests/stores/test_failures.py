@@ -14,11 +14,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import Connection, make_url
 
 from invaract_orchestration.audit.browse import EVERYTHING
 from invaract_orchestration.errors import AuditError, AuditUnavailable
 from invaract_orchestration.stores import SqlAuditStore, open_store
+from invaract_orchestration.stores.address import parse_address
+from invaract_orchestration.stores.database import Database
+from invaract_orchestration.stores.engine import build_engine
 from invaract_orchestration.testing.audit_records import build_attempt, build_event, build_submission, record_published
 from tests.postgres_server import PASSWORD, PostgresServer
 
@@ -162,6 +165,21 @@ def test_write_postgresql_locked_fails_in_time_and_works_after(postgres_store: S
         assert len(postgres_store.attempts()) == 1
     record_published(postgres_store, 2)
     assert postgres_store.verify() == ()
+
+
+@pytest.mark.postgres
+def test_long_work_on_postgresql_is_not_held_to_the_time_of_a_statement(postgres_url: str) -> None:
+    """As a look at the whole chain, or the tables of a new version: its statements, and the pauses between them, may be long."""
+    database = Database(build_engine(parse_address(postgres_url), access="write", timeout=0.2), "the store", 0.2)
+
+    def work(connection: Connection) -> int:
+        connection.exec_driver_sql("SELECT pg_sleep(1)")
+        time.sleep(1)
+        return int(connection.exec_driver_sql("SELECT 7").scalar_one())
+
+    assert database.read(work, is_bounded=False) == database.write(work, is_bounded=False) == 7
+    assert "did not answer within" in failure_of(lambda: database.read(work)).sentence
+    database.close()
 
 
 @pytest.mark.postgres
