@@ -14,6 +14,7 @@ from weakref import ref
 
 import pyarrow as pa
 import pytest
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 from pyspark.sql.connect.client import SparkConnectClient
 from pyspark.sql.connect.session import SparkSession as ConnectSession
@@ -117,8 +118,8 @@ def test_active_session_is_taken_and_no_other_is_started(lake: EngineLake, spark
 def test_session_that_is_active_stays_so_and_turns_rdds_into_frames(lake: EngineLake, spark: Any) -> None:
     table = pa.table({"id": [1], "note": ["a"]})
     fields = "{name: id, type: bigint}\n{name: note, type: string}"
-    spark.createDataFrame([(1,)], "a int")  # the session that does this is active from then on
     turns = spark.sparkContext.parallelize([(1,)]).toDF(["a"]).sparkSession  # the last one that was made, as PySpark has it
+    spark.createDataFrame([(1,)], "a int")  # the session that does this is active from then on
     assert lake.run(lake.contract(fields), frame=table, submission_id="f").state == "published"
     active: Any = SparkSession.getActiveSession()
     assert active is spark
@@ -203,17 +204,28 @@ def test_value_of_a_bad_cell_is_in_no_message(lake: EngineLake, value: str, capf
     assert "canary" not in repr(result) + told.out + told.err
 
 
-def test_error_of_a_remote_session_is_logged_by_nobody(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Airflow's set-up of logging enables every logger, also the one with which PySpark would write down what the server says."""
-    monkeypatch.setattr(logging.getLogger("pyspark.sql.connect.logging"), "disabled", False)
-    lake = EngineLake(root=tmp_path, engine="spark-connect")
-    source = 'format: sql, sql: "SELECT id + 9223372036854775807 AS id FROM range(1, 2)"'
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
+
+
+@pytest.mark.parametrize("engine", ["spark", "spark-connect"])
+def test_error_of_spark_is_written_down_by_nobody(tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PySpark logs the errors that it raises, whose texts name values; that of its client is enabled by Airflow's set-up."""
+    monkeypatch.setattr(PySparkLogger.getLogger(LOGGERS[-1]), "disabled", False)
+    heard: list[str] = []
+    handler = logging.Handler()
+    monkeypatch.setattr(handler, "emit", lambda record: heard.append(record.getMessage()))
+    for name in LOGGERS:
+        logger = PySparkLogger.getLogger(name)
+        monkeypatch.setattr(logger, "handlers", [*logger.handlers, handler])
+    lake = EngineLake(root=tmp_path, engine=engine)
+    source = "format: sql, sql: \"SELECT ('canary-' || id) + 1 AS id FROM range(1, 2)\""
     contract = lake.contract("{name: id, type: bigint}", source=source)
     contract = contract.model_copy(update={"source": contract.source.model_copy(update={"location": None})}).placed(lake.root)
-    assert lake.run(contract, submission_id="query-1").code == "engine.failed"
-    assert [record.message for record in caplog.records if record.name.startswith("pyspark")] == []
+    assert lake.run(contract, submission_id="query-1").state == "failed"
+    assert heard == []
+    with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
+        engine_of(engine).session.sql("SELECT CAST('canary-' || id AS INT) FROM range(1, 2)").collect()
+    assert heard != []  # what is not the gate's own is heard as before
 
 
 @pytest.mark.usefixtures("forgetful")

@@ -7,7 +7,6 @@ choose an error of ours.
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from typing import Any
 from invaract_orchestration.engines.parquet_tables import TOO_FINE, TOO_FINE_HINT, TOO_FINE_SENTENCE
 from invaract_orchestration.engines.spark.jars import fetched_once, jar_options, require_java
 from invaract_orchestration.engines.spark.left_behind import ignored, kept_active, let_go
+from invaract_orchestration.engines.spark.unlogged import unlogged
 from invaract_orchestration.errors import EngineFailure, GateError, InputUnreadable, InvaractError, MissingExtra
 
 STARTED = "spark.invaract.session"
@@ -215,9 +215,10 @@ def _connected(remote: str) -> Any:
     except ImportError:
         raise MissingExtra("Spark Connect", "spark") from None
     try:
-        session = SparkSession.builder.remote(remote).create()
-        _set_patience(session)
-        session.version  # noqa: B018  # the first answer of the server
+        with unlogged():
+            session = SparkSession.builder.remote(remote).create()
+            _set_patience(session)
+            session.version  # noqa: B018  # the first answer of the server
     except Exception as error:  # noqa: BLE001  # its text may hold a token
         raise GateError(
             f"the Spark Connect server cannot be reached ({type(error).__name__})", code="engine.not_reached",
@@ -232,30 +233,21 @@ def _set_patience(session: Any) -> None:
     set_patience(session)
 
 
-def _withhold_errors() -> None:
-    """PySpark's client logs nothing by default, and what a server says, which may hold values, once somebody has set up the
-    logging of the process anew, as Airflow does. Only its own variable asks for that.
-    """
-    if "SPARK_CONNECT_LOG_LEVEL" not in os.environ:
-        logging.getLogger("pyspark.sql.connect.logging").disabled = True
-
-
 @contextmanager
 def private_session(base: Any) -> Iterator[PrivateSession]:
     """A session beside a user's own: it shares its tables and its resources, and none of its settings is changed."""
     remote = is_connect(base)
-    if remote:
-        _withhold_errors()
-    with translated("opening a session"):
-        spark = base.cloneSession() if remote else _beside(base)
-    try:
+    with unlogged():
         with translated("opening a session"):
-            if remote:
-                _set_patience(spark)
-            _set_meaning(spark)
-        yield PrivateSession(spark, remote)
-    finally:
-        let_go(spark, is_remote=remote)
+            spark = base.cloneSession() if remote else _beside(base)
+        try:
+            with translated("opening a session"):
+                if remote:
+                    _set_patience(spark)
+                _set_meaning(spark)
+            yield PrivateSession(spark, remote)
+        finally:
+            let_go(spark, is_remote=remote)
 
 
 def running(session: Any) -> Any:
@@ -305,7 +297,8 @@ def _beside(base: Any) -> Any:
 def translated(doing: str) -> Iterator[None]:
     """Turn whatever Spark raises into an error of ours, without its text and without its chain."""
     try:
-        yield
+        with unlogged():
+            yield
     except InvaractError:
         raise
     except Exception as error:  # noqa: BLE001  # Spark raises classes of py4j, grpc and its own
