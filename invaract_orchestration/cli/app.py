@@ -56,7 +56,8 @@ def call(arguments: Sequence[str]) -> int:
         sys.stderr.write("interrupted\n")
         return _INTERRUPTED
     except BaseException as error:  # noqa: BLE001  # no message and no exit code leaves that nobody here wrote
-        if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
+        is_cut = isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError)
+        if is_cut and _asks_for_help(arguments):
             return 0  # whoever reads the help has enough of it
         return tell_failure(EngineFailure(f"an unexpected {type(error).__name__} stopped the command"), _output_of(arguments))
 
@@ -67,6 +68,11 @@ def _invoke(arguments: Sequence[str]) -> int:
     except CycloptsError as error:
         raise UsageError(str(error), hint=f"invaract {_verb_of(arguments)}--help") from None
     return code if isinstance(code, int) else 0
+
+
+def _asks_for_help(arguments: Sequence[str]) -> bool:
+    """Whether nothing is done but to print it; a group's name alone does that too."""
+    return bool({"--help", "-h", "--version"} & set(arguments)) or tuple(arguments) in {(), *((name,) for name in _GROUPS)}
 
 
 def _output_of(arguments: Sequence[str]) -> Output:

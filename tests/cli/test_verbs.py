@@ -51,7 +51,16 @@ class Panic(BaseException):
     """As a library that is not written in Python raises."""
 
 
-@pytest.mark.parametrize("error", [SystemExit(0), SystemExit(1), Panic("canary-7f3a"), ValueError("canary-7f3a")], ids=repr)
+def cut_off() -> SystemExit:
+    """As of code that ends because nobody reads it any more."""
+    error = SystemExit(0)
+    error.__context__ = BrokenPipeError()
+    return error
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit(0), SystemExit(1), cut_off(), Panic("canary-7f3a"), ValueError("canary-7f3a")], ids=repr
+)
 def test_what_nobody_expects_exits_3_without_its_words(place: Place, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fails() -> int:
         raise error
