@@ -53,3 +53,10 @@ def test_nobody_waits_for_jars_that_are_there(cache: Path, tmp_path: Path, folde
     with jars.fetched_once(at), ThreadPoolExecutor(1) as pool:
         assert pool.submit(lambda: jars.fetched_once(at).__enter__()).result(20) is None
     assert not (cache.parent / "invaract.lock").exists()
+
+
+def test_place_that_cannot_be_written_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(jars, "_IVY", tmp_path / "file" / "ivy")
+    with jars.fetched_once(None), pytest.raises(OSError, match="of the block"):
+        raise OSError("of the block")

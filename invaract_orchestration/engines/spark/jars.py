@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -50,8 +50,10 @@ def fetched_once(folder: str | None) -> Iterator[None]:
         return
     from filelock import FileLock  # comes with the Spark extra
 
-    _IVY.mkdir(parents=True, exist_ok=True)
-    with FileLock(_IVY / "invaract.lock"):
+    with ExitStack() as held:
+        with suppress(OSError, NotImplementedError):  # Ivy may write elsewhere, and says by itself where it cannot
+            _IVY.mkdir(parents=True, exist_ok=True)
+            held.enter_context(FileLock(_IVY / "invaract.lock"))
         yield
 
 

@@ -19,6 +19,7 @@ from invaract_orchestration.engines.parquet_tables import TOO_FINE, TOO_FINE_HIN
 from invaract_orchestration.engines.spark.jars import fetched_once, jar_options, require_java
 from invaract_orchestration.engines.spark.left_behind import ignored, kept_active, let_go
 from invaract_orchestration.engines.spark.unlogged import unlogged
+from invaract_orchestration.engines.spark.valid_values import NO_TEXT, TOO_FAR
 from invaract_orchestration.errors import EngineFailure, GateError, InputUnreadable, InvaractError, MissingExtra
 
 STARTED = "spark.invaract.session"
@@ -75,8 +76,8 @@ _FORGOTTEN = ("invalid_handle.session", "incorrect server side session identifie
 _NO_DELTA = ("failed to find the data source: delta", "delta_configure_spark_session")
 _KNOWN = (
     (TOO_FINE, TOO_FINE_SENTENCE, TOO_FINE_HINT),
-    ("invaract: no text", "a text is no UTF-8", "mend it where it comes from, or declare the column as binary there"),
-    ("invaract: outside of the years", "a date or time lies outside of the years 1 to 9999", "mend it where it comes from"),
+    (NO_TEXT, "a text is no UTF-8", "mend it where it comes from, or declare the column as binary there"),
+    (TOO_FAR, "a date or time lies outside of the years 1 to 9999", "mend it where it comes from"),
     ("rows-are-still-to-come", "a function has fixed its plan before its rows were there", "leave checkpoints and RDDs out"),
     ("unexpected end of input stream", "a compressed file is cut off or damaged", "ask for the file again and submit it anew"),
     ("not in gzip format", "a compressed file is damaged", "ask for the file again and submit it anew"),

@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 _OF_ERRORS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _OF_THE_CLIENT = "pyspark.sql.connect.logging"
@@ -15,13 +16,12 @@ _OF_THE_CLIENT = "pyspark.sql.connect.logging"
 @contextmanager
 def unlogged() -> Iterator[None]:
     """Nothing that PySpark logs of errors gets out during the block, whichever thread they come from."""
-    from pyspark.logger import PySparkLogger
 
     def drop(_: logging.LogRecord) -> bool:
         return False
 
     names = (*_OF_ERRORS, *((_OF_THE_CLIENT,) if _OF_THE_CLIENT in sys.modules else ()))
-    loggers = [PySparkLogger.getLogger(name) for name in names]
+    loggers = [_logger(name) for name in names]
     for logger in loggers:
         logger.addFilter(drop)
     try:
@@ -29,3 +29,11 @@ def unlogged() -> Iterator[None]:
     finally:
         for logger in loggers:
             logger.removeFilter(drop)
+
+
+@cache
+def _logger(name: str) -> logging.Logger:
+    """A logger of the kind that PySpark makes; making one switches the kind for the whole process, so it is asked for once."""
+    from pyspark.logger import PySparkLogger
+
+    return PySparkLogger.getLogger(name)
