@@ -58,16 +58,15 @@ def contract_asset(
         contract=agreed, candidate=candidate.key, published=published.key, source=source, parameters=parameters,
         partitions=partitions_def, resource_key=resource_key,
     )  # fmt: skip
-    checks = _check_specs(agreed, said, candidate.key, partitions_def)
 
     def decorate(producer: Producer) -> dg.AssetsDefinition:
         inputs = {name: dg.AssetIn() for name in inputs_of(producer, resource_key)} | dict(ins or {})
         above = [asset_in.key or dg.AssetKey([name]) for name, asset_in in inputs.items()]
         offered = _changed(candidate, both, deps=[*(deps or candidate.deps), *above], skippable=True)
         build = dg.multi_asset(
-            name=check_name(name or producer.__name__), specs=[offered, published], check_specs=checks, can_subset=False,
-            ins=inputs, partitions_def=partitions_def, backfill_policy=backfill_policy, retry_policy=retry_policy, pool=pool,
-            op_tags=op_tags,
+            name=check_name(name or producer.__name__), specs=[offered, published], can_subset=False,
+            check_specs=_check_specs(agreed, said, candidate.key, partitions_def), ins=inputs, op_tags=op_tags, pool=pool,
+            partitions_def=partitions_def, backfill_policy=backfill_policy, retry_policy=retry_policy,
         )  # fmt: skip
         return build(build_op(gated, producer))
 
